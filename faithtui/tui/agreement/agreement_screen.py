@@ -118,7 +118,7 @@ class AgreementScreen(FaithScreen):
         Binding(
             "i",
             "idk",
-            "treat idk as",
+            "how idk counts",
             tooltip="Treat idk as a label of its own, as pass, as fail, as the run's score "
             "treats it, or leave it out; nobody labels again",
             id="agreement.idk",

@@ -1,9 +1,10 @@
 """`?`: what has the focus, what the screen is for, and the keys, made from the bindings themselves.
 
-A pane is explained by its class (`HELP_DATA`) or its id in `PANES`, a screen by its `HELP_WORDS`.
+A pane is explained by its class (`HELP_DATA`) or its id in `PANES`, a screen by its `HELP_WORDS`. A
+screen whose fields have ids of their own explains them by `FIELD_HELP` instead of `PANES`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -174,7 +175,8 @@ def help_texts(screen: Screen[Any]) -> list[HelpText]:
     texts = []
     focused = screen.focused
     if focused is not None:
-        own = getattr(focused, "HELP_DATA", None) or PANES.get(focused.id or "")
+        panes: Mapping[str, HelpText] = getattr(screen, "FIELD_HELP", PANES)
+        own = getattr(focused, "HELP_DATA", None) or panes.get(focused.id or "")
         if isinstance(own, HelpText):
             texts.append(own)
     words = getattr(screen, "HELP_WORDS", "")

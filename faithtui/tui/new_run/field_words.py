@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from faithtui.tui.keymap.help import HelpText
+
 AS_PEER: Final = "as-peer"
 """The strategy that also takes the peer's number."""
 
@@ -45,3 +47,36 @@ CHOICE_HINTS: Final[Mapping[str, str]] = {
     "batch": "answered while faithtui is closed; resume the run later",
 }
 """What a choice of `SELECTS` means, by its value."""
+
+FIELD_HELP: Final[Mapping[str, HelpText]] = {
+    "metrics": HelpText(
+        "Metrics",
+        "Which metrics to run: {new-run.choose} chooses one or leaves it out again. Each chosen "
+        "one makes a run of its own, one after the other.",
+    ),
+    "judges": HelpText(
+        "Judge",
+        "Who judges: {new-run.choose} takes one into the lines below, where another one can be "
+        "typed. {new-run.test} tests it.",
+    ),
+    "strategy": HelpText("Strategy", "How the judge is asked; the line below the form says more."),
+    "claims": HelpText(
+        "Claims", "Whether the judge extracts claims from the answers or those of the data count."
+    ),
+    "sending": HelpText("Sending", "Whether questions go one by one or as the provider's batches."),
+    "option-list": HelpText(
+        "Options",
+        "Options of the chosen metrics: {new-run.choose} turns one on or off, or goes to the line "
+        "below where its value is typed.",
+    ),
+    "sources": HelpText(
+        "Sources",
+        "Which data sets to run over: {new-run.choose} chooses; none chosen means all of them.",
+    ),
+    "outlook": HelpText(
+        "Before the start",
+        "How the judge did in its test, and what the runs would ask and cost. Nothing is asked "
+        "before they start.",
+    ),
+}
+"""What `?` says of each field that takes no text, by its id."""

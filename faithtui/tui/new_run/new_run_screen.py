@@ -1,6 +1,6 @@
 """The form that starts runs, of one metric or of several over the same conversations."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,10 +17,11 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.tui.keymap.help import HelpText
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import ModalWindow, holds_keys
-from faithtui.tui.new_run.field_words import SELECTS
+from faithtui.tui.new_run.field_words import FIELD_HELP, SELECTS
 from faithtui.tui.new_run.form_lines import JudgeTrial
 from faithtui.tui.new_run.outlook_pane import OutlookPane
 from faithtui.tui.new_run.run_fields import RunFields
@@ -71,6 +72,7 @@ class NewRunScreen(ModalWindow[None]):
     """
 
     CSS_PATH = "new_run.tcss"
+    FIELD_HELP: ClassVar[Mapping[str, HelpText]] = FIELD_HELP
     HELP_WORDS: ClassVar[str] = (
         "{new-run.field} goes from field to field, {new-run.choose} changes a choice, "
         "{new-run.start} starts. One run is made per metric chosen; they go on in the background, "
@@ -97,7 +99,7 @@ class NewRunScreen(ModalWindow[None]):
         Binding(
             "ctrl+t",
             "test_judge",
-            "test judge",
+            "test",
             tooltip="Ask the judge two small questions with known answers",
             id="new-run.test",
         ),

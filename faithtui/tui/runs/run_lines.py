@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
@@ -14,6 +15,7 @@ from faithtui.tui.theme.lines import (
     escape_line,
     fit_text,
     make_line,
+    shorten_middle,
     wrap,
 )
 
@@ -63,7 +65,9 @@ def run_line(
         f"#{row.id}",
         escape_line(row.spec.metric, limit=60).text,
         escape_line(row.spec.judge_title, limit=60).text,
-        str(row.conversations),
+        str(row.conversations)
+        if row.conversations < 100_000
+        else fmt.format_compact_count(row.conversations),
         words,
         "hidden" if blind else _score_with_mark(row),
         unread or _format_corrected(trust),
@@ -87,7 +91,8 @@ def _format_kappa(trust: "RunTrust | None") -> str:
     value = fmt.format_number(trust.kappa.value)
     if low is None or high is None:
         return value
-    ends = [f"{each:.2f}".replace("0.", ".", 1) for each in (low, high)]
+    # The ends of the scale are 1 and -1: so the longest fits its column.
+    ends = [f"{each:.2f}".replace("0.", ".", 1).replace("1.00", "1") for each in (low, high)]
     return f"{value} [{', '.join(ends)}]"
 
 
@@ -116,14 +121,14 @@ def _run_columns(
     reviewed_share: str,
 ) -> str:
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
-    # pane below has them.
-    figures = fit_text(score, 6, right=True)
+    # pane below has them. Each has a blank before its longest figure.
+    figures = fit_text(score, 7, right=True)
     if width >= 100:
-        figures += fit_text(corrected, 14, right=True)
+        figures += fit_text(corrected, 15, right=True)
     if width >= 72:
-        figures += fit_text(kappa, 17, right=True)
+        figures += fit_text(kappa, 19, right=True)
     if width >= 100:
-        figures += fit_text(reviewed, 15, right=True)
+        figures += fit_text(reviewed if len(reviewed) < 15 else reviewed_share, 15, right=True)
     else:
         figures += fit_text(reviewed_share, 9, right=True)
     fixed = 1 + 5 + 1 + 1 + 11 + len(figures) + 1
@@ -131,9 +136,17 @@ def _run_columns(
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
-        f" {fit_text(run, 5)} {fit_text(metric, first)}{fit_text(' ' + judge, room - first)}"
+        f" {fit_text(run, 5)} {fit_text(shorten_middle(metric, first), first)}"
+        f" {fit_text(_shorten_judge(judge, room - first - 1), room - first - 1)}"
         f"{counted_too} {fit_text(status, 11)}{figures} "
     )
+
+
+def _shorten_judge(title: str, width: int) -> str:
+    """Leave out what explains the embedded judge, then the middle: ends tell names apart."""
+    if len(title) > width:
+        title = title.replace(OFFLINE_TITLE, OFFLINE_TITLE.partition(" (")[0])
+    return shorten_middle(title, width)
 
 
 def _score_with_mark(row: RunRow) -> str:

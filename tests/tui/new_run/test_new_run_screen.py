@@ -514,3 +514,16 @@ async def test_preview_and_keys_are_seen_at_every_size(
             assert focused is not None
             assert app.screen.region.contains_region(focused.region) or focused.size.height > 6
             await press(pilot, "tab")
+
+
+async def test_help_explains_the_field_not_a_pane_of_another_screen(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        form = await form_of(pilot)
+        assert "? help" in screen_text(app)
+        await press(pilot, "question_mark")
+        words = " ".join(text_of(app, "text").split())
+        assert "Which metrics to run: space chooses one" in words
+        assert "A row per answer" not in words
+        await press(pilot, "escape")
+        fields = {each.id for each in form.focus_chain if not isinstance(each, Input)}
+        assert fields == set(form.FIELD_HELP)

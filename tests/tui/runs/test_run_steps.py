@@ -15,7 +15,7 @@ from faithtui.domain.estimates import (
 )
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
-from faithtui.metrics.registry import find_metric
+from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -117,6 +117,51 @@ def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> No
     assert "24% of 412" in said
     shared = replace(TRUST, corrected=known(0.812, 0.744, 0.851))
     assert "81% [74, 85]" in run_line(row(labelled=100), 118, True, shared).text
+
+
+@pytest.mark.parametrize(
+    ("kappa", "corrected", "share", "score"),
+    [
+        ((-0.2, -0.44, 0.09), (1.0, 0.99, 1.0), "-0.20 [-.44, .09]|100% [99, 100]", "hidden"),
+        ((-0.97, -0.99, -0.95), (0.0, 0.0, 0.01), "-0.97 [-.99, -.95]|0% [0, 1]", "0.80"),
+        ((-1.0, -1.0, -0.98), (0.5, 0.0, 1.0), "-1.00 [-1, -.98]|50% [0, 100]", "hidden"),
+        ((0.0, 0.0, 1.0), (0.5, 0.0, 1.0), "0.00 [.00, 1]|50% [0, 100]", "0.80"),
+    ],
+)
+def test_a_blank_stands_between_columns_whatever_the_width(
+    kappa: tuple[float, float, float],
+    corrected: tuple[float, float, float],
+    share: str,
+    score: str,
+) -> None:
+    trust = replace(TRUST, kappa=known(*kappa), corrected=known(*corrected))
+    many = row(state=RunState.INTERRUPTED, conversations=7_654_321, claims=7_654_321)
+    many = replace(many, labelled=many.claims)
+    kappa_words, corrected_words = share.split("|")
+    for width in range(60, 201):
+        text = run_line(many, width, False, trust, blind=score == "hidden").text
+        assert len(text) == width
+        seen = ["interrupted", score, "100%"]
+        seen += [kappa_words] if width >= 72 else []
+        seen += [corrected_words] if width >= 100 else []
+        seen += ["7.7M"] if "7.7M" in text else []
+        assert all(f" {each} " in text for each in seen), text
+
+
+def test_metrics_and_judges_are_told_apart_in_a_narrow_list() -> None:
+    metrics = [each.spec.key for each in METRICS]
+    judges = ["offline", "openai:gpt-4o-mini-2024", "openai:gpt-4o-2024-08", "openai:gpt-4.1"]
+    lines = [
+        run_line(row(spec=replace(SPEC, metric=metric)), 78, False, None).text for metric in metrics
+    ]
+    assert len(set(lines)) == len(metrics)
+    assert "turn-…ulness" in lines[0]
+    assert "turn-…evancy" in lines[1]
+    lines = [run_line(row(spec=replace(SPEC, judge=each)), 78, False, None).text for each in judges]
+    assert len(set(lines)) == len(judges)
+    assert (
+        "heuristic" not in run_line(row(spec=replace(SPEC, judge="offline")), 118, False, None).text
+    )
 
 
 def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
