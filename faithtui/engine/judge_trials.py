@@ -3,7 +3,6 @@
 Nothing is stored: each claim is asked by itself, with its passages as they are.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,11 @@ from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError, JudgeUnusable
+from faithtui.formats.labelled_claims import ONE_FAMILY
 from faithtui.judges.base import Judge
 from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
@@ -27,6 +28,10 @@ CONCURRENCY: Final = 8
 """Questions in flight at once."""
 BINS: Final = 10
 """Bins of the calibration error, of equal width."""
+NO_FAMILY: Final = "(none)"
+"""What claims are called together whose lines name no family."""
+TOTAL: Final = "all"
+"""What the claims of all families are called together."""
 PROBED_KINDS: Final = tuple(kind for kind in ProbeKind if kind is not ProbeKind.COPY)
 """A copy of a claim asks the same question again."""
 
@@ -104,9 +109,7 @@ async def judge_labelled_claims(
             found[number] = await _ask_for_verdict(asker, prompts, *claims[number])
             on_verdict()
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency):
-            group.create_task(work())
+    await await_all(work() for _ in range(concurrency))
     return [each for each in found if each is not None]
 
 
@@ -129,8 +132,16 @@ def compute_family_figures(
     """Compare verdicts with labels, for each family in the order they come in."""
     families: dict[str, list[tuple[LabelledClaim, TrialVerdict]]] = {}
     for claim, verdict in zip(claims, verdicts, strict=True):
-        families.setdefault(claim.family, []).append((claim, verdict))
+        family = NO_FAMILY if claim.family == ONE_FAMILY else claim.family
+        families.setdefault(family, []).append((claim, verdict))
     return [_compute_figures(family, rows) for family, rows in families.items()]
+
+
+def compute_total_figures(
+    claims: Sequence[LabelledClaim], verdicts: Sequence[TrialVerdict]
+) -> FamilyFigures:
+    """Compare verdicts with labels over all families; each claim counts the same."""
+    return _compute_figures(TOTAL, list(zip(claims, verdicts, strict=True)))
 
 
 def _compute_figures(
