@@ -76,8 +76,8 @@ def _format_share(share: float | None) -> str:
 
 
 def _print_figures(figures: "Sequence[FamilyFigures]") -> None:
-    titles = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE")
-    titles += ("said no", "of these right")
+    measures = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE")
+    titles = (*measures, "said no", "of these right")
     print_table(
         [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
         [
