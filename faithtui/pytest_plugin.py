@@ -89,15 +89,20 @@ class FaithfulnessCheck:
         """
         __tracebackhide__ = True
         from faithtui.engine.measure import measure
-        from faithtui.errors import ConfigError
+        from faithtui.errors import ConfigError, FaithtuiError
         from faithtui.judges.plugin_judge import name_judge
 
         if min_score is not None and not 0 <= min_score <= 1:
             raise ConfigError(f"min_score is {min_score}; expected a number from 0 to 1")
         asked = judge or self._judge
-        found = measure(
-            conversation, metric, asked, options=options, base_url=base_url, profile=profile
-        )
+        try:
+            found = measure(
+                conversation, metric, asked, options=options, base_url=base_url, profile=profile
+            )
+        except FaithtuiError as error:
+            # The sentence says it; what a judge of the test's own raised is shown beside it.
+            cause = None if isinstance(asked, str) else _find_outer_cause(error)
+            raise error.with_traceback(None) from cause
         passed = _meets_score(found, min_score)
         name = asked if isinstance(asked, str) else name_judge(asked)
         result = {"kind": "score", "judge": name, "score": found.score.value, "passed": passed}
@@ -140,6 +145,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("faithtui")
     for line in _summarise(results):
         terminalreporter.write_line(line)
+
+
+def _find_outer_cause(error: BaseException) -> BaseException | None:
+    """Find what another program raised that led to an error of this one."""
+    from faithtui.errors import FaithtuiError
+
+    cause = error.__cause__
+    while isinstance(cause, FaithtuiError):
+        cause = cause.__cause__
+    return cause
 
 
 def _meets_score(found: "Measurement", min_score: float | None) -> bool:
@@ -194,11 +209,18 @@ def _check_gate(item: pytest.Item, marker: pytest.Mark) -> None:
     path = Path(marker.args[0]).expanduser()
     thresholds: dict[str, Any] = dict(marker.kwargs)
     run = thresholds.pop("run", "last")
-    try:
-        with open_store(item.config.rootpath / path, create=False) as store:
-            found = store.gate(run, **thresholds)
-    except (FaithtuiError, TypeError) as error:
-        pytest.fail(f"gate over {path}: {error}", pytrace=False)
+    root = item.config.rootpath
+    problem = None
+    if not (root / path).exists():
+        problem = f"there is no such file; the path is seen from pytest's root directory: {root}"
+    else:
+        try:
+            with open_store(root / path, create=False) as store:
+                found = store.gate(run, **thresholds)
+        except (FaithtuiError, TypeError) as error:
+            problem = str(error)
+    if problem is not None:  # outside of the handler: pytest would print the message twice
+        pytest.fail(f"gate over {path}: {problem}", pytrace=False)
     passed = found["result"] == "passed"
     result = {"kind": "gate", "store": path.name, "result": found["result"], "passed": passed}
     item.user_properties.append((_RESULT, result))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from faithtui import measure, open_store, single_turn
+from faithtui.errors import JudgeUnavailable, JudgeUnreachable
 from tests.engine.test_project import TALKS
 
 pytest_plugins = ["pytester"]
@@ -117,6 +118,46 @@ def test_refused(assert_faithful):
     found.stdout.fnmatch_lines(["*offline takes no parameters*", "1 measured by Mine: 1 faithful*"])
 
 
+def test_what_cannot_be_measured_is_told_without_frames_of_the_program(run: Run) -> None:
+    found = run("""
+def test_metric(assert_faithful):
+    assert_faithful(GOOD, metric="faithfulness")
+""")
+    found.assert_outcomes(failed=1)
+    out = found.stdout.str()
+    assert "there is no metric `faithfulness`" in out
+    assert "interrupts.py" not in out
+    assert "RuntimeError" not in out
+    assert "During handling" not in out
+
+
+def test_what_a_judge_of_the_tests_own_raised_is_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*words: object, **more: object) -> None:
+        unavailable = JudgeUnavailable("the judge failed")
+        unavailable.__cause__ = OSError("the disk is full")
+        raise JudgeUnreachable("nothing was answered") from unavailable
+
+    monkeypatch.setattr("faithtui.engine.measure.measure", fail)
+    found = run("""
+class Own:
+    ref = "own"
+
+def test_own(assert_faithful):
+    assert_faithful(GOOD, judge=Own())
+
+def test_named(assert_faithful):
+    assert_faithful(GOOD, judge="openai:x")
+""")
+    found.assert_outcomes(failed=2)
+    own, named = found.stdout.str().split("_ test_named _")
+    assert "OSError: the disk is full" in own
+    assert "JudgeUnavailable" not in own
+    assert "JudgeUnreachable: nothing was answered" in named
+    assert "OSError" not in named
+
+
 def test_the_judge_is_named_on_the_command_line_or_in_the_ini_file(
     run: Run, pytester: pytest.Pytester
 ) -> None:
@@ -162,7 +203,12 @@ def test_misspelt(): pass
     assert "kappa: " in out
     assert "wanted 0.6" in out
     assert "never comes to it" not in out
-    assert "gate over none.db: " in out
+    assert out.count("there is no such file") == 1
+    root = pytester.path
+    assert "gate over none.db: there is no such file; the path is seen from pytest's root" in out
+    assert f"root directory: {root}" in out
+    assert "--store" not in out
+    assert "During handling" not in out
     assert "nothing is asked" in out
     assert "unexpected keyword argument 'kappa'" in out
     assert "gate over talks.db: " in out

@@ -26,8 +26,12 @@ def run_to_end(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(make())  # cancels it by itself when interrupted
-    return _run_on_thread(make)
+        in_loop = False
+    else:
+        in_loop = True
+    # Outside of the handler: every error would name the missing loop as what it came from.
+    # `run` cancels it by itself when interrupted.
+    return _run_on_thread(make) if in_loop else asyncio.run(make())
 
 
 async def stop_when_cancelled(

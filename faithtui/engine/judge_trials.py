@@ -19,6 +19,7 @@ from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError, JudgeUnusable
+from faithtui.formats.labelled_claims import ONE_FAMILY
 from faithtui.judges.base import Judge
 from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
@@ -27,6 +28,10 @@ CONCURRENCY: Final = 8
 """Questions in flight at once."""
 BINS: Final = 10
 """Bins of the calibration error, of equal width."""
+NO_FAMILY: Final = "(none)"
+"""What claims are called together whose lines name no family."""
+TOTAL: Final = "all"
+"""What the claims of all families are called together."""
 PROBED_KINDS: Final = tuple(kind for kind in ProbeKind if kind is not ProbeKind.COPY)
 """A copy of a claim asks the same question again."""
 
@@ -135,8 +140,16 @@ def compute_family_figures(
     """Compare verdicts with labels, for each family in the order they come in."""
     families: dict[str, list[tuple[LabelledClaim, TrialVerdict]]] = {}
     for claim, verdict in zip(claims, verdicts, strict=True):
-        families.setdefault(claim.family, []).append((claim, verdict))
+        family = NO_FAMILY if claim.family == ONE_FAMILY else claim.family
+        families.setdefault(family, []).append((claim, verdict))
     return [_compute_figures(family, rows) for family, rows in families.items()]
+
+
+def compute_total_figures(
+    claims: Sequence[LabelledClaim], verdicts: Sequence[TrialVerdict]
+) -> FamilyFigures:
+    """Compare verdicts with labels over all families; each claim counts the same."""
+    return _compute_figures(TOTAL, list(zip(claims, verdicts, strict=True)))
 
 
 def _compute_figures(

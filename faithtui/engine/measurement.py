@@ -259,6 +259,10 @@ class Measurement:
             tuple(each for each in (self.reason, self.warning) if each),
         )
 
+    def __str__(self) -> str:
+        """Draw the claims as text."""
+        return str(self.to_table())
+
     def __rich__(self) -> ResultTable:
         """Draw the claims on a console of rich."""
         return self.to_table()

@@ -313,7 +313,8 @@ def test_results_are_shown_as_text_everywhere() -> None:
         Console(file=out, force_terminal=True, color_system="truecolor", width=300).print(shown)
         assert "[bold red]<script>" in out.getvalue()
         assert "\x1b[31m" not in out.getvalue()
-    assert "\x1b" not in str(found)
+        assert "\x1b" not in str(shown)
+        assert str(shown) == str(shown.to_table())
 
 
 def test_results_are_plain_values() -> None:

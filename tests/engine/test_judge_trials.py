@@ -9,6 +9,7 @@ from faithtui.domain.probes.perturbations import Effect, ProbeKind
 from faithtui.engine.judge_trials import (
     TrialVerdict,
     compute_family_figures,
+    compute_total_figures,
     judge_labelled_claims,
     probe_judge,
 )
@@ -115,6 +116,18 @@ def test_figures_by_hand() -> None:
     assert (found.accuracy, found.balanced_accuracy) == (0.5, 0.5)
     assert found.auroc == 0.75  # 0.9 beats both, 0.4 beats 0.1 alone
     assert found.calibration_error == pytest.approx((0.1 + 0.6 + 0.1 + 0.6) / 4)
+
+
+def test_claims_without_family_are_no_total() -> None:
+    rows = [LabelledClaim("x", (), True, None, family) for family in ("all", "f", "f")]
+    said = [TrialVerdict("no", None), TrialVerdict("yes", None), TrialVerdict("yes", None)]
+    found = compute_family_figures(rows, said)
+    assert [(each.family, each.claims, each.accuracy) for each in found] == [
+        ("(none)", 1, 0.0),
+        ("f", 2, 1.0),
+    ]
+    total = compute_total_figures(rows, said)
+    assert (total.family, total.claims, total.accuracy) == ("all", 3, 2 / 3)
 
 
 def test_one_kind_of_label_has_no_balance_and_no_area() -> None:

@@ -11,6 +11,7 @@ from faithtui.cli.commands.judge.wanted_judge import (
     ConcurrencyOption,
     JudgeOption,
     open_wanted_judge,
+    read_claims_of_file,
 )
 from faithtui.cli.options import BaseUrlOption, JsonOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
@@ -43,32 +44,40 @@ def evaluate(
     """
     import asyncio
 
-    from faithtui.engine.judge_trials import compute_family_figures, judge_labelled_claims
-    from faithtui.formats.labelled_claims import read_labelled_claims
+    from faithtui.engine.judge_trials import (
+        compute_family_figures,
+        compute_total_figures,
+        judge_labelled_claims,
+    )
 
-    claims = read_labelled_claims(file)
+    claims = read_claims_of_file(file)
     ref, opening = open_wanted_judge(judge, base_url)
 
-    async def ask() -> "list[FamilyFigures]":
+    async def ask() -> "tuple[list[FamilyFigures], FamilyFigures]":
         async with opening as opened:
             pairs = [(each.claim, each.passages) for each in claims]
             verdicts = await judge_labelled_claims(opened, pairs, concurrency=concurrency)
-        return compute_family_figures(claims, verdicts)
+        return compute_family_figures(claims, verdicts), compute_total_figures(claims, verdicts)
 
-    figures = asyncio.run(ask())
+    families, total = asyncio.run(ask())
     if merge_common_options(context, None, json).json:
-        print_json({"judge": ref, "families": [asdict(each) for each in figures]})
+        shown = [asdict(each) for each in families]
+        print_json({"judge": ref, "families": shown, "all": asdict(total)})
         return
     print_to_stderr(f"{ref} on {plural(len(claims), 'claim')} of {file}")
-    _print_families(figures)
+    _print_figures([*families, total] if len(families) > 1 else families)
+    if total.without_verdict:
+        without = plural(total.without_verdict, "claim")
+        print_to_stderr(f"{without} got no verdict and count as wrong")
 
 
 def _format_share(share: float | None) -> str:
     return "—" if share is None else f"{share:.3f}"
 
 
-def _print_families(figures: "Sequence[FamilyFigures]") -> None:
-    titles = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE", "no", "right")
+def _print_figures(figures: "Sequence[FamilyFigures]") -> None:
+    measures = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE")
+    titles = (*measures, "said no", "of these right")
     print_table(
         [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
         [
@@ -86,6 +95,3 @@ def _print_families(figures: "Sequence[FamilyFigures]") -> None:
             for each in figures
         ],
     )
-    without = sum(each.without_verdict for each in figures)
-    if without:
-        print_to_stderr(f"{plural(without, 'claim')} got no verdict and count as wrong")

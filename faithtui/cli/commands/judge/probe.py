@@ -11,6 +11,7 @@ from faithtui.cli.commands.judge.wanted_judge import (
     ConcurrencyOption,
     JudgeOption,
     open_wanted_judge,
+    read_claims_of_file,
 )
 from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
@@ -52,13 +53,12 @@ def probe(
     import asyncio
 
     from faithtui.engine.judge_trials import probe_judge
-    from faithtui.formats.labelled_claims import read_labelled_claims
 
     options = merge_common_options(context, store, json)
     if (file is None) == (run is None):
         raise ConfigError("give either FILE.jsonl or --run RUN: whose claims are to be changed")
     claims = (
-        read_labelled_claims(file)
+        read_claims_of_file(file)
         if file is not None
         else _read_claims_of_run(str(run), options.store)
     )[:limit]

@@ -1,5 +1,6 @@
 """The judge that `judge evaluate` and `judge probe` ask, and the options that name it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
+    from faithtui.domain.probes.labelled_claims import LabelledClaim
     from faithtui.judges.base import Judge
 
 JudgeOption = Annotated[
@@ -46,3 +48,22 @@ def open_wanted_judge(
         redact=redact,
     )
     return ref, opening
+
+
+def read_claims_of_file(file: Path) -> "tuple[LabelledClaim, ...]":
+    """Read labelled claims.
+
+    Raises:
+        InputError: As `read_labelled_claims`; also where a judge was named in place of a file.
+    """
+    from faithtui.errors import InputError
+    from faithtui.formats.labelled_claims import read_labelled_claims
+
+    name = str(file)
+    try:
+        return read_labelled_claims(file)
+    except InputError as error:
+        if file.exists() or not (name == "offline" or ":" in name):
+            raise
+        hint = f"{error.reason}; a judge is named by --judge {name}"
+        raise InputError(hint, path=file) from error

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine.runs import runner
+from faithtui.errors import JudgeAuthFailed, JudgeUnreachable, JudgeUnusable
+from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
@@ -38,14 +40,46 @@ def test_a_judge_is_compared_with_labels(cli: Cli, rows: Path) -> None:
     assert result.code == 0
     lines = result.out.splitlines()
     assert " ".join(lines[0].split()) == (
-        "family claims supported accuracy balanced AUROC ECE no right"
+        "family claims supported accuracy balanced AUROC ECE said no of these right"
     )
     assert lines[1].split()[:6] == ["one", "4", "50%", "1.000", "1.000", "1.000"]
     assert lines[1].split()[-2:] == ["1", "1.000"]
+    assert [each.split()[:3] for each in lines[2:]] == [["two", "2", "50%"], ["all", "6", "50%"]]
     assert "offline on 6 claims" in result.err
     shown = cli("judge", "evaluate", rows, "--judge", "offline", "--json").json
     assert shown["judge"] == "offline"
     assert [each["family"] for each in shown["families"]] == ["one", "two"]
+    assert (shown["all"]["family"], shown["all"]["claims"]) == ("all", 6)
+
+
+def test_claims_of_one_family_need_no_total(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "plain.jsonl"
+    file.write_text('{"claim": "It opens.", "context": "It opens.", "label": "yes"}\n')
+    lines = cli("judge", "evaluate", file, "--judge", "offline").out.splitlines()
+    assert [each.split()[0] for each in lines] == ["family", "(none)"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "probe"])
+@pytest.mark.parametrize("kind", [JudgeAuthFailed, JudgeUnreachable])
+def test_a_judge_that_cannot_answer_ends_in_one_sentence(
+    cli: Cli, rows: Path, monkeypatch: pytest.MonkeyPatch, command: str, kind: type[JudgeUnusable]
+) -> None:
+    async def refuse(self: OfflineJudge, request: JudgeRequest) -> JudgeReply:
+        raise kind("nobody answers")
+
+    monkeypatch.setattr(OfflineJudge, "send", refuse)
+    result = cli("judge", command, rows, "--judge", "offline")
+    assert result.code == 5
+    assert result.err.splitlines() == ["error: nobody answers"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "probe"])
+def test_a_judge_in_place_of_the_file_is_noticed(cli: Cli, command: str) -> None:
+    result = cli("judge", command, "offline")
+    assert result.code == 3
+    assert "cannot be read" in result.err
+    assert "a judge is named by --judge offline" in result.err
+    assert "--judge" not in cli("judge", command, "none.jsonl").err
 
 
 def test_a_judge_is_probed(cli: Cli, rows: Path) -> None:
