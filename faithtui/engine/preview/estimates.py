@@ -73,6 +73,10 @@ class Preview:
     """In the order of their first question."""
     windows: EstimatedCount = EstimatedCount(0, 0, 0)
     """Windows to be judged."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """What the judge is asked with beside the question, by name."""
+    asked_with: str = ""
+    """The same in words, with what the model refuses; "" for nothing."""
     held_back: str | None = None
     """Which of them cannot be judged because of where their images lie; None: all can."""
 

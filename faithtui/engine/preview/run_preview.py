@@ -30,6 +30,7 @@ from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
 from faithtui.engine.review.examples import read_run_examples
+from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.planner import draft_run, shares_claims
 from faithtui.engine.runs.recorder import StoreImages
@@ -315,7 +316,10 @@ async def _preview_job(
         spec, questions, notes.answered, sampled, len(conversations), pricing, windows
     )
     return replace(
-        found, held_back=find_image_hosts(store, conversations, spec.judge).format_warning()
+        found,
+        parameters=spec.profile.to_json(),
+        asked_with=describe_parameters(store, spec),
+        held_back=find_image_hosts(store, conversations, spec.judge).format_warning(),
     )
 
 
