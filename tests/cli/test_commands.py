@@ -83,6 +83,8 @@ def test_an_unknown_format_is_a_setting_error(cli: Cli, tmp_path: Path) -> None:
     result = cli("import", GOOD, "--format", "xml", "--store", tmp_path / "s.db")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: there is no format `xml`")
+    result = cli("import", GOOD, "--format", "ragass", "--store", tmp_path / "s.db")
+    assert result.err.rstrip().endswith("Did you mean `ragas`?")
 
 
 def test_run_prints_the_result_on_stdout_and_progress_on_stderr(cli: Cli, tmp_path: Path) -> None:
@@ -548,4 +550,5 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
     assert f"{first.key}" in cli("show", "last", "--store", judged).out
     assert re.search(r"^with overrides, 1 of \d+ reviewed: windowed", shown, re.MULTILINE)
     assert "corrected" not in table + shown
-    assert cli("runs", "--json", "--store", judged).json[0]["corrected"] is not None
+    told = cli("runs", "--json", "--store", judged).json[0]
+    assert told["with_overrides"] == told["corrected"] is not None

@@ -2,6 +2,7 @@
 
 import re
 
+from faithtui.engine.runs import judge_profiles
 from tests.docs.generate import DOCS, PACKAGE, ROOT
 
 NOT_LISTED = "decisions"
@@ -36,4 +37,5 @@ def test_every_variable_of_the_environment_is_on_the_page() -> None:
         # Whole words between quotation marks: a constant, and nothing in a sentence.
         named |= set(re.findall(rf'"({VARIABLE.pattern})"', path.read_text(encoding="utf-8")))
     assert named >= {"FAITHTUI_HOME", "OPENAI_API_KEY", "VISUAL", "NO_COLOR"}
+    named |= set(judge_profiles.VARIABLES.values())
     assert not [name for name in sorted(named) if f"`{name}`" not in page]

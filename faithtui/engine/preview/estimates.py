@@ -73,6 +73,10 @@ class Preview:
     """In the order of their first question."""
     windows: EstimatedCount = EstimatedCount(0, 0, 0)
     """Windows to be judged."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """What the judge is asked with beside the question, by name."""
+    asked_with: str = ""
+    """The same in words, with what the model refuses; "" for nothing."""
     held_back: str | None = None
     """Which of them cannot be judged because of where their images lie; None: all can."""
 
@@ -289,6 +293,8 @@ def scale_to_preview(
     is_priced = pricing.worst_nusd(1, 1) is not None and all(
         each.cost_nusd is not None for each in questions
     )
+    cost = estimate_sum(lambda each: each.cost_nusd or 0)
+    worst = estimate_sum(lambda each: each.worst_nusd)
     return Preview(
         metric=spec.metric,
         judge=spec.judge,
@@ -298,8 +304,8 @@ def scale_to_preview(
         calls_stored=estimate_stored(sum(answered.values())),
         tokens_in=estimate_sum(_get_tokens_in),
         tokens_out=estimate_sum(_get_tokens_out),
-        cost_nusd=estimate_sum(lambda each: each.cost_nusd or 0) if is_priced else None,
-        worst_nusd=estimate_sum(lambda each: each.worst_nusd).high if is_priced else None,
+        cost_nusd=cost if is_priced else None,
+        worst_nusd=max(worst.high, cost.high) if is_priced else None,
         prices=pricing.sources,
         steps=tuple(
             StepPreview(

@@ -20,12 +20,17 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths, Task
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.costs import TablePrices, estimate_worst_cost
+from faithtui.engine.calls.costs import (
+    TablePrices,
+    estimate_worst_cost,
+    fill_in_usage_from_estimate,
+)
 from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
 from faithtui.engine.review.examples import read_run_examples
+from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.planner import draft_run, shares_claims
 from faithtui.engine.runs.recorder import StoreImages
@@ -95,7 +100,8 @@ class _PreviewReplyCache:
             reply.tokens_in or 0,
             reply.tokens_out or 0,
             reply.cost_nusd,
-            self.stand_in.worst_nusd,
+            # What is too long for its price at worst has a likely cost all the same.
+            max(self.stand_in.worst_nusd, reply.cost_nusd or 0),
             self.count_askers(self.stand_in.task),
         )
 
@@ -143,7 +149,7 @@ class _StandInJudge(LocalJudge):
         self._offline = OfflineJudge()
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
-        """Make an answer up, whose tokens are then counted by its length."""
+        """Make an answer up, with the tokens that the real judge may write of it."""
         self.task = request.task
         self.worst_nusd = estimate_worst_cost(self._pricing, request).nusd
         reply = await self._offline.send(request)
@@ -155,7 +161,9 @@ class _StandInJudge(LocalJudge):
                 for key, facts in said.items()
             }
             reply = replace(reply, text=json.dumps(quoted, ensure_ascii=False))
-        return replace(reply, usage=Usage())
+        # By its length, but never beyond its limit; what is read is counted by who asks.
+        written = fill_in_usage_from_estimate(0, replace(reply, usage=Usage()))[0].tokens_out or 0
+        return replace(reply, usage=Usage(tokens_out=min(written, request.max_tokens)))
 
     async def aclose(self) -> None:
         """Forget what was read."""
@@ -308,7 +316,10 @@ async def _preview_job(
         spec, questions, notes.answered, sampled, len(conversations), pricing, windows
     )
     return replace(
-        found, held_back=find_image_hosts(store, conversations, spec.judge).format_warning()
+        found,
+        parameters=spec.profile.to_json(),
+        asked_with=describe_parameters(store, spec),
+        held_back=find_image_hosts(store, conversations, spec.judge).format_warning(),
     )
 
 

@@ -65,6 +65,7 @@ def run_to_json(row: RunRow) -> dict[str, object]:
         "run": row.id,
         **{name: _to_json(getattr(spec, name)) for name in _RUN_KEYS if name not in LEFT_OUT},
         **{name: _to_json(getattr(row, name)) for name in _STATE_KEYS},
+        "with_overrides": row.corrected,  # its earlier name, `corrected`, stays for one release
         "integrity": integrity_to_json(spec.metric, row.integrity),  # stays in its place above
     }
 

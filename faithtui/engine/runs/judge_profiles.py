@@ -48,10 +48,11 @@ def choose_profile(
         return JudgeProfile.read({**own, **typed}, NO_PARAMETERS)
     profile = JudgeProfile.read(settings.get(EVERY_JUDGE, {}))
     profile = JudgeProfile.read(own, profile)
-    try:
-        profile = JudgeProfile.read(read_variables(environ), profile)
-    except ConfigError as error:
-        raise ConfigError(f"environment variables FAITHTUI_…: {error}") from error
+    for name, text in read_variables(environ).items():
+        try:
+            profile = JudgeProfile.read({name: text}, profile)
+        except ConfigError as error:
+            raise ConfigError(f"environment variable {VARIABLES[name]}: {error}") from error
     return JudgeProfile.read(typed, profile)
 
 

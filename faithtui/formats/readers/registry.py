@@ -7,6 +7,7 @@ question that only the user can answer; none is told with the keys that were see
 from dataclasses import dataclass
 from typing import Final
 
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers import (
@@ -73,8 +74,9 @@ def find_reader(name: str) -> FormatReader:
     for each in READERS:
         if each.name == wanted:
             return each
-    known = ", ".join((AUTO, *(each.name for each in READERS)))
-    raise ConfigError(f"there is no format `{name}`; known: {known}")
+    known = (AUTO, *(each.name for each in READERS))
+    meant = format_suggestion(name, known)
+    raise ConfigError(f"there is no format `{name}`; known: {', '.join(known)}{meant}")
 
 
 def detect_format(sample: Sample) -> DetectedFormat:

@@ -17,9 +17,18 @@ from faithtui.domain.run_export import (
     ExportLabel,
     ExportPassage,
     ExportRun,
+    ExportWindow,
     make_id,
 )
-from faithtui.domain.scores import Score, ScoringRule, passes_threshold, score_window
+from faithtui.domain.scores import (
+    NOTHING_JUDGED,
+    Score,
+    ScoreState,
+    ScoringRule,
+    no_score,
+    passes_threshold,
+    score_window,
+)
 from faithtui.formats.writers.flat_rows import format_time
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
 
@@ -42,8 +51,8 @@ class AnswerResult:
     """Share of the claims that pass, in [0, 1]; of a label of the whole answer its rating. None:
     there is none, and `explanation` says why."""
     label: str | None
-    """`pass` or `fail`; `undefined` or `incomplete` without a score; of a label of the whole answer
-    the label. None: the run has no threshold."""
+    """`pass` or `fail`; `undefined`, `incomplete`, `failed` or `skipped` without a score; of a
+    label of the whole answer the label. None: the run has no threshold."""
     explanation: str | None
     at: datetime | None
     turn: int
@@ -62,8 +71,15 @@ class AnswerResult:
 
 
 def list_answer_results(run: ExportRun, conversation: ExportConversation) -> Iterator[AnswerResult]:
-    """List the results of a conversation, answer by answer, the judge's first."""
-    by_turn: dict[int, list[ExportClaim]] = {}
+    """List the results of a conversation, answer by answer, the judge's first.
+
+    Every answer that the judge is done with has a result of the judge, claims or not.
+    """
+    by_turn: dict[int, list[ExportClaim]] = {
+        turn: []
+        for turn, each in enumerate(conversation.turns)
+        if each.role == "assistant" and _is_done(conversation, turn)
+    }
     for claim in conversation.claims:
         by_turn.setdefault(claim.turn, []).append(claim)
     for turn in sorted(by_turn):
@@ -96,7 +112,10 @@ class _Answer:
     def list_results(self) -> Iterator[AnswerResult]:
         judged = [each for each in self._claims if each.judged]
         if judged:
-            yield self._make_judge_result(judged)
+            score = score_window([each.verdict for each in judged], self._run.rule)
+            yield self._make_judge_result(judged, score)
+        elif _is_done(self._conversation, self._turn):
+            yield self._make_judge_result((), self._score_without_claims())
         by_annotator: dict[str, list[tuple[ExportClaim, ExportLabel]]] = {}
         for claim in self._claims:
             for label in claim.labels:
@@ -111,8 +130,18 @@ class _Answer:
                 if claim.kind == "answer" and not claim.judged:
                     yield self._make_rating_result(annotator, claim, label)
 
-    def _make_judge_result(self, judged: Sequence[ExportClaim]) -> AnswerResult:
-        score = score_window([each.verdict for each in judged], self._run.rule)
+    def _score_without_claims(self) -> Score:
+        """Say why an answer has no score of the judge; some peers' rules give it one."""
+        talk, window = self._conversation, _find_window(self._conversation, self._turn)
+        said = talk if window is None else window
+        state = ScoreState(said.state)
+        if window is None or state is not ScoreState.SCORED:
+            return no_score(state, said.reason or NOTHING_JUDGED)
+        return score_window((), self._run.rule)
+
+    def _make_judge_result(self, judged: Sequence[ExportClaim], score: Score) -> AnswerResult:
+        window = _find_window(self._conversation, self._turn)
+        times = [each.judged_at for each in judged if each.judged_at]
         failed = [each for each in judged if each.verdict not in self._run.rule.passing]
         words = "; ".join(
             f"{each.text if each.kind != 'answer' else 'the answer'} "
@@ -126,7 +155,7 @@ class _Answer:
             score=score.value,
             label=_name_outcome(score, self._run.rule),
             explanation=score.reason or words or _describe_all_pass(len(judged)),
-            at=max((each.judged_at for each in judged if each.judged_at), default=None),
+            at=max(times, default=window.judged_at if window and not judged else None),
             details={
                 "claims": [
                     {
@@ -240,7 +269,20 @@ def _name_outcome(score: Score, rule: ScoringRule) -> str | None:
     return None if passing is None else ("pass" if passing else "fail")
 
 
+def _find_window(conversation: ExportConversation, turn: int) -> ExportWindow | None:
+    """Find the first window that holds a turn."""
+    return next((each for each in conversation.windows if turn in each.turns), None)
+
+
+def _is_done(conversation: ExportConversation, turn: int) -> bool:
+    """Say whether a judge is done with a turn, or will not judge it."""
+    is_over = conversation.state in (ScoreState.FAILED, ScoreState.SKIPPED)
+    return is_over or _find_window(conversation, turn) is not None
+
+
 def _describe_all_pass(count: int) -> str:
+    if not count:
+        return NOTHING_JUDGED
     return "its only claim passes" if count == 1 else f"all {count} claims pass"
 
 

@@ -70,6 +70,16 @@ def test_claims_go_to_stdout_as_json_lines(cli: Cli, project: Path) -> None:
     assert first["trace_id"] == TRACE
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("otel", "opentelemetry"), ("lanfuse", "langfuse"), ("OTEL", "opentelemetry")],
+)
+def test_a_name_that_nobody_exports_gets_the_one_meant(cli: Cli, typed: str, meant: str) -> None:
+    result = cli("export", typed)
+    assert result.code == 2
+    assert result.err.rstrip().endswith(f"Did you mean `{meant}`?")
+
+
 def test_the_end_of_the_name_chooses_the_format(cli: Cli, project: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     for name in ("c.jsonl", "c.csv", "c.parquet"):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.preview import run_preview
 from faithtui.engine.preview.estimates import (
@@ -106,6 +107,31 @@ def test_a_paid_judge_has_a_price_and_a_ceiling_and_needs_no_key(store: Store) -
     assert f"to {PAID}; " in words
     assert "at most $" in words
     assert found.prices in words
+
+
+def test_no_answer_is_taken_to_be_longer_than_its_limit(store: Store) -> None:
+    def preview(max_tokens: int | None) -> Preview:
+        profile = JudgeProfile(max_tokens=max_tokens)
+        (found,) = preview_requests(store, [RunRequest(judge=PAID, profile=profile)], sample=3)
+        return found
+
+    found = preview(2)
+    assert found.tokens_out.value == 2 * found.calls.value
+    assert found.cost_nusd is not None
+    assert found.worst_nusd is not None
+    assert found.cost_nusd.high <= found.worst_nusd
+    unlimited = preview(None)
+    assert unlimited.cost_nusd is not None
+    assert found.cost_nusd.value < unlimited.cost_nusd.value
+
+
+def test_the_most_that_it_may_cost_is_never_below_what_it_likely_costs() -> None:
+    # Likely costs differ more between conversations than the most that each may cost.
+    asked = [PreviewQuestion("truths", place, 1, 1, 90 * place, 90) for place in range(2)]
+    prices = TablePrices(read_prices(), PAID, None)
+    found = scale_to_preview(SPEC, asked, {"truths": 0}, 2, 50, prices)
+    assert found.cost_nusd is not None
+    assert found.worst_nusd == found.cost_nusd.high
 
 
 def test_an_unknown_price_is_said_and_never_nothing(store: Store) -> None:

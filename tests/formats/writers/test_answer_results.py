@@ -71,6 +71,51 @@ def test_a_missing_verdict_is_no_score() -> None:
     assert judge.explanation == "1 of 2 claims have no verdict"
 
 
+WRITERS: Mapping[str, Any] = {
+    "langfuse": make_langfuse_scores,
+    "langsmith": make_langsmith_feedback,
+    "opentelemetry": make_opentelemetry_events,
+    "openinference": make_openinference_annotations,
+}
+
+
+def _without_claims(state: str, reason: str | None, item: str = "done") -> ExportConversation:
+    """An answer of which no claim was judged, as its window or its conversation has it."""
+    talk = make_conversation(metadata={"per_turn": {"1": {"trace_id": RUN_UUID, "span_id": SPAN}}})
+    (window,) = talk.windows
+    windows = (window._replace(state=state, score=None, reason=reason),) if item == "done" else ()
+    return replace(talk, windows=windows, state=item, score=None, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("talk", "label", "why"),
+    [
+        (_without_claims("undefined", "no claims"), "undefined", "no claims"),
+        (_without_claims("scored", None), "undefined", "nothing was judged"),
+        (_without_claims("failed", "no reply"), "failed", "no reply"),
+        (_without_claims("", "no reply", "failed"), "failed", "no reply"),
+        (_without_claims("", "no documents", "skipped"), "skipped", "no documents"),
+    ],
+    ids=["no claims", "other claims", "window failed", "failed", "skipped"],
+)
+def test_an_answer_without_claims_has_a_result_that_says_why(
+    talk: ExportConversation, label: str, why: str
+) -> None:
+    (judge,) = results(talk)
+    assert (judge.by, judge.score, judge.label, judge.explanation) == ("judge", None, label, why)
+    assert judge.details["claims"] == []
+    for write in WRITERS.values():
+        (line,) = lines_of(write(judge))
+        assert label in json.dumps(line)
+        assert why in json.dumps(line)
+    (row,) = json.loads("".join(write_llamaindex_results(RUN, [talk])))
+    assert (row["score"], row["invalid_result"], row["invalid_reason"]) == (None, True, why)
+
+
+def test_an_answer_that_is_not_judged_yet_has_no_result() -> None:
+    assert results(_without_claims("", None, "pending")) == []
+
+
 def test_labels_are_counted_in_the_words_of_the_run() -> None:
     rule = replace(RUN.rule, passing=("1",), labels=("1", "0"), synonyms=(("yes", "1"),))
     run = replace(RUN, rule=rule)
@@ -148,15 +193,7 @@ def test_opentelemetry_gets_an_event_in_the_trace() -> None:
     assert attributes["gen_ai.response.id"] == {"stringValue": "m-1"}
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        make_langfuse_scores,
-        make_langsmith_feedback,
-        make_openinference_annotations,
-        make_opentelemetry_events,
-    ],
-)
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 def test_an_answer_without_ids_goes_nowhere(write: Any) -> None:
     assert list(write(results(replace(REVIEWED, metadata={}))[0])) == []
 

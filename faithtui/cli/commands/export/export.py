@@ -22,6 +22,7 @@ from faithtui.cli.options import (
 )
 from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ OPTIONS_OF_KIND: Final = {
     "ragas": ("--split",),
 }
 """What can be exported, and the options that each takes besides the common ones."""
+
+_ALIASES: Final = {"otel": "opentelemetry"}
+"""Other names, which no spelling shows."""
 
 
 def export(
@@ -153,7 +157,10 @@ def export(
     }
     known = [each for each in OPTIONS_OF_KIND if each != _BUNDLE]
     if what not in known:
-        raise ConfigError(f"there is nothing called `{what}` to export; known: {', '.join(known)}")
+        meant = format_suggestion(_ALIASES.get(what.lower(), what), known)
+        raise ConfigError(
+            f"there is nothing called `{what}` to export; known: {', '.join(known)}{meant}"
+        )
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
     kind = _BUNDLE if what == "labels" and not _is_flat(form, output) else what

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import typer
@@ -35,6 +36,7 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
         JudgeListing("offline", "built-in heuristic: no key, no network", "ready"),
         *_list_companies(),
         *asyncio.run(_list_local_servers()),
+        JudgeListing("nli:PATH", "a classifier in a file of this machine", _find_nli_state()),
         JudgeListing("replay:FILE", "recorded replies in a file", "ready"),
         *_list_plugins(),
     ]
@@ -69,6 +71,11 @@ async def _list_local_servers() -> list[JudgeListing]:
         )
         for each in await find_local_servers(os.environ)
     ]
+
+
+def _find_nli_state() -> str:
+    is_installed = all(map(find_spec, ("onnxruntime", "tokenizers")))
+    return "ready" if is_installed else "not installed: pip install 'faithtui[nli]'"
 
 
 def _format_server_state(models: Sequence[str] | None) -> str:

@@ -56,6 +56,8 @@ def show_preview(
             f"{plural(each.conversations, 'conversation')}{looked}, "
             f"{format_estimated_count(each.windows, 'window')}"
         )
+        if each.asked_with:
+            print_text(f"  asked with {each.asked_with}")
         print_text(f"  {format_preview([each])}")
         if each.held_back is not None:
             print_text(f"  {each.held_back}")

@@ -5,6 +5,7 @@ from pathlib import Path
 import keyring
 import pytest
 
+from faithtui.cli.commands.judge import list as judge_list
 from faithtui.cli.commands.judge.key import read_key_variable
 from faithtui.cli.commands.judge.list import format_model_names
 from faithtui.errors import ConfigError
@@ -67,6 +68,19 @@ def test_the_list_says_what_runs_and_what_has_a_key(
     assert KEY not in result.out + result.err
     table = cli("judge", "list")
     assert "replay:FILE" in table.out
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [(object(), "ready"), (None, "not installed: pip install 'faithtui[nli]'")],
+    ids=["installed", "not installed"],
+)
+def test_the_list_names_classifiers_in_files(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, found: object, state: str
+) -> None:
+    monkeypatch.setattr(judge_list, "find_spec", lambda name: found)
+    states = {each["judge"]: each["state"] for each in cli("judge", "list", "--json").json}
+    assert states["nli:PATH"] == state
 
 
 async def test_a_program_that_runs_is_listed_with_its_models(

@@ -41,6 +41,24 @@ def test_a_preview_is_json_for_programs(cli: Cli, talks: Path) -> None:
     assert "claims" not in {step["step"] for step in second["steps"]}
 
 
+def test_a_preview_says_what_the_judge_is_asked_with(cli: Cli, talks: Path) -> None:
+    words = ("--judge", PAID, "--judge", "offline", "--temperature", "0.3", "--seed", "7")
+    result = cli("run", "--store", talks, *words, "--preview")
+    assert result.out.count("asked with") == 1
+    assert "  asked with temperature 0.3, seed 7\n" in result.out
+    paid, offline = cli("run", "--store", talks, *words, "--preview", "--json").json
+    assert paid["parameters"] == {"temperature": 0.3, "seed": 7}
+    assert offline["parameters"] == {}
+
+
+def test_a_wrong_variable_is_named(cli: Cli, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAITHTUI_SEED", "7")
+    monkeypatch.setenv("FAITHTUI_TEMPERATURE", "hot")
+    result = cli("run", "--store", talks, "--judge", PAID, "--preview")
+    assert result.code == 2
+    assert "environment variable FAITHTUI_TEMPERATURE: temperature is not valid" in result.err
+
+
 def test_several_runs_of_a_judge_are_added_up(cli: Cli, talks: Path) -> None:
     words = ("--metric", "all", "--judge", PAID, "--preview")
     result = cli("run", "--store", talks, *words)
