@@ -114,10 +114,12 @@ class VerdictCollector:
     def write_runs(self, store: Store) -> tuple[ImportedRun, ...]:
         """Make a run of each judge; one that is there already is not made again.
 
+        A run that was left unfinished, as when the program was ended meanwhile, is completed.
+
         Raises:
             StoreError: The store cannot be read or written.
         """
-        known = {each.spec.judge_fingerprint for each in store.runs.rows()}
+        known = {each.spec.judge_fingerprint: each for each in store.runs.rows()}
         found = []
         for judge, metric, values in self._iterate():
             name = f"{JUDGE}{judge}"
@@ -126,13 +128,19 @@ class VerdictCollector:
                 said.setdefault(key, (hashed, []))[1].append(value)
             run = ImportedRun(name, metric, len(said))
             fingerprint = _make_fingerprint(self._source, name, values)
-            if fingerprint not in known:
+            before = known.get(fingerprint)
+            if before is None or before.state is not RunState.DONE:
                 ids = store.conversations.find_ids(
                     self._source, {key: hashed for key, (hashed, _) in said.items()}
                 )
                 given = {ids[key]: each for key, (_, each) in said.items() if key in ids}
                 if given:
-                    run_id = _write_run(store, self._source, name, metric, fingerprint, given)
+                    run_id = (
+                        _create_run(store, self._source, name, metric, fingerprint, given)
+                        if before is None
+                        else before.id
+                    )
+                    _write_items(store, run_id, build(metric, {}), given)
                     run = replace(run, conversations=len(given), run=run_id)
             found.append(run)
         return tuple(found)
@@ -149,13 +157,13 @@ def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
     return f"imported/1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _write_run(
+def _create_run(
     store: Store,
     source: str,
     judge: str,
     metric_key: str,
     fingerprint: str,
-    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+    conversations: Collection[ConversationId],
 ) -> RunId:
     metric = build(metric_key, {})
     spec = RunSpec(
@@ -170,15 +178,23 @@ def _write_run(
         prompt_digest=metric.prompt_digest,
         claims_from="extracted",
     )
-    run = store.runs.create(spec, sorted(given))
+    return store.runs.create(spec, sorted(conversations))
+
+
+def _write_items(
+    store: Store,
+    run: RunId,
+    metric: Metric[Any],
+    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+) -> None:
+    """Write what is not written yet of a run, and close it."""
     for item in store.runs.list_pending(run):
         conversation = store.conversations.get(item.conversation)
-        values = given[item.conversation]
+        values = given.get(item.conversation, ())
         for assessment in assess_imported(conversation, metric, values):
             store.runs.save_window(item.id, assessment)
         store.runs.finish_item(item.id, ItemState.DONE, None)
     store.runs.set_state(run, RunState.DONE)
-    return run
 
 
 def assess_imported(

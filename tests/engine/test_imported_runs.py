@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -196,6 +197,33 @@ def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
         for each in store.runs.item_rows(store.runs.item_ids(RunId(1)))
         if each.scores
     ] == [float(each["passing"]) for each in results]
+
+
+def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = FOLDER / "llamaindex_evaluation_results.json"
+    finish = store.runs.finish_item
+    calls = 0
+
+    def fail_at_third(*given: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        finish(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.runs, "finish_item", fail_at_third)
+        with pytest.raises(KeyboardInterrupt):
+            run(store, path)
+    half = store.runs.row(RunId(1))
+    assert (half.state is RunState.DONE, half.done) == (False, 2)
+    [again] = run(store, path).files
+    [third] = run(store, path).files
+    assert [[each.run for each in file.runs] for file in (again, third)] == [[RunId(1)], [None]]
+    [row] = store.runs.rows()
+    assert (row.state, row.conversations, row.done, row.claims) == (RunState.DONE, 5, 5, 5)
 
 
 def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store) -> None:
