@@ -102,7 +102,7 @@ class VerdictCollector:
             for each in given:
                 metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
                 name = json.dumps([each.judge, metric])
-                self._groups.add(name, [stored_as.get(key, key), hashed, asdict(each)])
+                self._groups.add(name, [stored_as.get(key, key), hashed, _make_fields(each)])
 
     def count_judges(self) -> tuple[ImportedRun, ...]:
         """Say which runs would be made."""
@@ -149,6 +149,15 @@ class VerdictCollector:
         for name, values in self._groups:
             judge, metric = json.loads(name)
             yield judge, metric, values
+
+
+def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
+    """Make fields of a judgement; without turns that nobody knows, runs keep their fingerprint."""
+    fields = asdict(said)
+    for claim in fields.get("claims", ()):
+        if claim["turn"] is None:
+            del claim["turn"]
+    return fields
 
 
 def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
@@ -248,7 +257,9 @@ def _assess_window(
     for each in said.claims:
         if not each.text.strip():
             continue
-        place = answers[find_closest_text(each.text, texts)]
+        place = each.turn
+        if place is None or place not in answers:
+            place = answers[find_closest_text(each.text, texts)]
         claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
         label = None if each.word is None else labels.find_name(each.word)
         verdicts.append(Verdict(claim, label, each.word, each.reason))

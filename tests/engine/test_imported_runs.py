@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,23 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
+from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
+from faithtui.formats.writers.flat_files import write_json_lines
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
 from faithtui.metrics.registry import build
 from faithtui.store.records import ReviewView, RunState
 from faithtui.store.store import Store
+from tests.formats.writers.exported import (
+    DEPOT,
+    RETURNS,
+    RUN,
+    make_claim,
+    make_conversation,
+    make_label,
+)
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
 ANSWERS = (
@@ -258,3 +270,72 @@ def test_verdicts_of_a_merged_conversation_go_to_the_one_that_was_kept(
     assert result.same_content == (("two", "one"),)
     assert (file.new, file.merged) == ((1, 1) if merge else (2, 0))
     assert file.runs[0].conversations == (1 if merge else 2)
+
+
+def make_twins(*claims: ExportClaim) -> ExportConversation:
+    """A conversation whose two answers say the same."""
+    turns = tuple(
+        turn
+        for number in range(2)
+        for turn in (
+            ExportTurn("user", f"Question {number}?", None),
+            ExportTurn("assistant", "Within two days.", (DEPOT, RETURNS)),
+        )
+    )
+    return replace(make_conversation(*claims), turns=turns)
+
+
+def write_claims(path: Path, conversation: ExportConversation) -> Path:
+    rows = make_claim_rows(RUN, conversation)
+    path.write_text("".join(write_json_lines(CLAIM_COLUMNS, [rows])))
+    return path
+
+
+def list_verdicts(store: Store) -> list[tuple[int, str | None, list[int]]]:
+    return [
+        (each.turn, each.verdicts[0].label, [one.window for one in each.verdicts])
+        for each in review(store).claims
+    ]
+
+
+@pytest.mark.parametrize("first_window", [0, 1])
+def test_claims_of_an_export_stay_with_their_answer_where_two_are_equal(
+    store: Store, tmp_path: Path, first_window: int
+) -> None:
+    """Also where the claims of both answers are of one window."""
+    text = "Within two days."
+    talk = make_twins(
+        make_claim(0, "yes", turn=1, text=text, span=None, window=first_window),
+        make_claim(
+            1, "no", turn=3, text=text, span=None, window=1, labels=(make_label("ann", "no"),)
+        ),
+    )
+    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    assert list_verdicts(store) == [(1, "yes", [first_window]), (3, "no", [1])]
+    row = store.runs.row(RunId(1))
+    assert (row.claims, row.labelled) == (2, 1)
+
+
+def test_results_of_answers_go_to_the_window_that_ends_with_theirs() -> None:
+    from tests.store.building import talk
+
+    conversation = talk("c", answers=3)
+    windows = build("turn-faithfulness", {}).windows(conversation)
+    logged = [
+        ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=turn),)) for turn in (5, 1, 5)
+    ]
+    placed = place_windows(logged, windows, conversation.turns)
+    assert placed == {
+        2: replace(logged[0], claims=logged[0].claims * 2),
+        0: logged[1],
+    }
+
+
+def test_a_window_that_has_not_the_turn_of_its_claim_is_not_taken() -> None:
+    from tests.store.building import talk
+
+    conversation = talk("c", answers=2)
+    windows = build("turn-faithfulness", {}).windows(conversation)
+    for named in (0, 9):
+        said = ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=3),), position=named)
+        assert place_windows([said], windows, conversation.turns) == {1: said}

@@ -146,7 +146,7 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
     }
     for message in list_objects(first["messages"]):
         _add_message(draft, message, passages)
-    of_window: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    of_window: dict[tuple[str, int], list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
         position = row["turn"]
         if not isinstance(position, int) or not 0 <= position < len(draft.turns):
@@ -156,7 +156,7 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
             continue
         if row.get("judged"):
             judge = str(row.get("model") or row.get("judge") or "unknown")
-            of_window.setdefault((judge, position, row.get("window") or 0), []).append(row)
+            of_window.setdefault((judge, row.get("window") or 0), []).append((position, row))
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects(row.get("labels")):
@@ -165,8 +165,8 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
                 add_own_label(draft, position, annotator, claim, label)
             else:
                 options.notes.remarks[_NOT_COUNTED] += 1
-    for (judge, position, window), claims in of_window.items():
-        add_own_verdicts(draft, position, judge, claims, window)
+    for (judge, window), claims in of_window.items():
+        add_own_verdicts(draft, judge, claims, window)
     yield draft
 
 
