@@ -27,6 +27,8 @@ class ImportedVerdict:
     passed: bool | None = None
     """Whether the judge let the answer pass; None where it does not say."""
     reason: str | None = None
+    label: str | None = None
+    """What the word means, where that is known; counts before all else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class ImportedClaim:
     reason: str | None = None
     turn: int | None = None
     """Position of the answer that makes it, where it is known."""
+    label: str | None = None
+    """What the word means, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ class VerdictCollector:
             hashed = content_hash(conversations[key].turns)
             for each in given:
                 metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
-                name = json.dumps([each.judge, metric])
+                # An export of an imported judge's run names it with the prefix already.
+                name = json.dumps([each.judge.removeprefix(JUDGE), metric])
                 self._groups.add(name, [stored_as.get(key, key), hashed, _make_fields(each)])
 
     def count_judges(self) -> tuple[ImportedRun, ...]:
@@ -152,11 +153,16 @@ class VerdictCollector:
 
 
 def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
-    """Make fields of a judgement; without turns that nobody knows, runs keep their fingerprint."""
+    """Make fields of a judgement.
+
+    Turns and labels that nobody knows are left out, so that runs of earlier imports keep their
+    fingerprint.
+    """
     fields = asdict(said)
-    for claim in fields.get("claims", ()):
-        if claim["turn"] is None:
-            del claim["turn"]
+    for each in (fields, *fields.get("claims", ())):
+        for name in ("turn", "label"):
+            if each.get(name, "") is None:
+                del each[name]
     return fields
 
 
@@ -261,7 +267,9 @@ def _assess_window(
         if place is None or place not in answers:
             place = answers[find_closest_text(each.text, texts)]
         claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
-        label = None if each.word is None else labels.find_name(each.word)
+        label = None if each.label is None else labels.find_name(each.label)
+        if label is None and each.word is not None:
+            label = labels.find_name(each.word)
         verdicts.append(Verdict(claim, label, each.word, each.reason))
     truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in said.truths if text))
     found = WindowFindings(
@@ -313,6 +321,9 @@ def _assess_answers(
 
 def _find_label(said: ImportedVerdict, labels: LabelSet) -> str | None:
     """Say what a verdict on an answer means: what the judge said, else what its score says."""
+    known = None if said.label is None else labels.find_name(said.label)
+    if known is not None:
+        return known
     if said.passed is not None:
         return "yes" if said.passed else "no"
     if said.score is not None:

@@ -16,6 +16,7 @@ from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
 from faithtui.formats.writers.flat_files import write_json_lines
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
+from faithtui.formats.writers.ragas_rows import make_ragas_rows
 from faithtui.metrics.registry import build
 from faithtui.store.records import ReviewView, RunState
 from faithtui.store.store import Store
@@ -339,3 +340,34 @@ def test_a_window_that_has_not_the_turn_of_its_claim_is_not_taken() -> None:
     for named in (0, 9):
         said = ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=3),), position=named)
         assert place_windows([said], windows, conversation.turns) == {1: said}
+
+
+@pytest.mark.parametrize("kind", ["claims", "ragas-rows"])
+@pytest.mark.parametrize(
+    ("label", "word"), [("yes", "0.7"), ("no", "0.2"), ("yes", "The answer is supported: YES")]
+)
+def test_verdicts_on_answers_keep_their_label_and_judge(
+    store: Store, tmp_path: Path, kind: str, label: str, word: str
+) -> None:
+    """The word of an answer's verdict may be a score, or a sentence."""
+    talk = make_conversation(
+        make_claim(0, label, kind="answer", text="Within two days.", span=None, word=word)
+    )
+    of = replace(RUN, judge="imported:faithfulness", model="imported:faithfulness")
+    path = tmp_path / "x.jsonl"
+    if kind == "claims":
+        text = "".join(write_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
+    else:
+        text = "".join(make_ragas_rows(of, talk))
+    path.write_text(text)
+    made = {each.metric: each for each in run(store, path).files[0].runs}["llamaindex-faithfulness"]
+    assert made.judge == "imported:faithfulness"
+    assert made.run is not None
+    [claim] = review(store, made.run).claims
+    assert [(each.label, each.word) for each in claim.verdicts] == [(label, word)]
+
+
+def test_a_claim_keeps_its_label_whatever_its_word(store: Store, tmp_path: Path) -> None:
+    talk = make_conversation(make_claim(0, "no", word="0.1"))
+    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    assert list_verdicts(store) == [(1, "no", [0])]

@@ -64,6 +64,7 @@ def add_own_verdicts(
                 _read_text(each.get("word")) or _read_text(each.get("verdict")),
                 _read_text(each.get("reason")),
                 position,
+                _read_text(each.get("verdict")),
             )
             for position, each in own
         )
@@ -72,7 +73,10 @@ def add_own_verdicts(
         if each.get("kind") == "answer":
             word = _read_text(each.get("word")) or _read_text(each.get("verdict"))
             reason = _read_text(each.get("reason"))
-            draft.verdicts.append(ImportedVerdict(judge, position, word=word, reason=reason))
+            label = _read_text(each.get("verdict"))
+            draft.verdicts.append(
+                ImportedVerdict(judge, position, word=word, reason=reason, label=label)
+            )
 
 
 def add_own_label(
