@@ -113,9 +113,18 @@ def _read_row(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any]:
         if column is None:
             continue
         row[name] = _read_cell(column, value, is_table=is_table)
-    for name in ("conversation_id", "messages", "turn", "claim"):
+    for name in ("conversation_id", "conversation", "messages", "turn", "claim"):
         if row.get(name) is None:
             raise ShapeError(name, "is missing")
+    if "passages" not in row:
+        raise ShapeError("passages", "is missing")
+    if row["passages"] is not None and not isinstance(row["passages"], list):
+        raise ShapeError("passages", "is no list of passages; expected it as it was exported")
+    window = row.get("window")
+    if isinstance(window, float) and window.is_integer():
+        window = row["window"] = int(window)  # as tools write a column that has gaps
+    if window is not None and type(window) is not int:
+        raise ShapeError("window", "is no whole number")
     return row
 
 
