@@ -7,6 +7,7 @@ one that was asked here.
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import TracebackType
@@ -38,6 +39,8 @@ JUDGE: Final = "imported:"
 CLAIMS: Final = "turn-faithfulness"
 ANSWERS: Final = "llamaindex-faithfulness"
 """Metrics whose labels the verdicts are: of claims in windows, and of whole answers."""
+
+_NO_SCORE: Final = "its score is no finite number, so there is no verdict"
 
 PASSES_FROM: Final = 0.5
 """Score from which an answer passes where the judge does not say whether it does."""
@@ -305,14 +308,17 @@ def _assess_answers(
             continue
         label = _find_label(said, metric.spec.labels)
         word = said.word if said.word is not None else _format_score(said.score)
+        reason = said.reason
+        if label is None and said.score is not None and word is None:
+            reason = "; ".join(filter(None, (_NO_SCORE, reason)))
         claim = Claim(
             said.turn,
             conversation.turns[said.turn].content,
             kind="answer",
         )
         findings = WindowFindings(
-            verdicts=(Verdict(claim, label, word, said.reason),),
-            reason=said.reason,
+            verdicts=(Verdict(claim, label, word, reason),),
+            reason=reason,
             without_context=not has_context(conversation, window),
         )
         found.append(assess_window(metric.rule, findings, window))
@@ -326,10 +332,18 @@ def _find_label(said: ImportedVerdict, labels: LabelSet) -> str | None:
         return known
     if said.passed is not None:
         return "yes" if said.passed else "no"
-    if said.score is not None:
+    if said.score is not None and _is_finite(said.score):
         return "yes" if said.score >= PASSES_FROM else "no"
     return None if said.word is None else labels.find_name(said.word)
 
 
 def _format_score(score: float | None) -> str | None:
-    return None if score is None else f"{score:g}"
+    return None if score is None or not _is_finite(score) else f"{score:g}"
+
+
+def _is_finite(score: float) -> bool:
+    """Whether a score is a number; a whole one of JSON may be too large for it."""
+    try:
+        return math.isfinite(score)
+    except OverflowError:
+        return False

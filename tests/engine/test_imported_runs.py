@@ -371,3 +371,21 @@ def test_a_claim_keeps_its_label_whatever_its_word(store: Store, tmp_path: Path)
     talk = make_conversation(make_claim(0, "no", word="0.1"))
     run(store, write_claims(tmp_path / "claims.jsonl", talk))
     assert list_verdicts(store) == [(1, "no", [0])]
+
+
+def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
+    store: Store, tmp_path: Path
+) -> None:
+    score = 10**400
+    case = (
+        '{"name": "c", "input": "q", "actualOutput": "An answer.", "metricsData": '
+        f'[{{"name": "Faithfulness", "score": {score}, "evaluationModel": "j", "reason": "why"}}]}}'
+    )
+    path = tmp_path / "run.json"
+    path.write_text(f'{{"testCases": [{case}], "conversationalTestCases": []}}')
+    [file] = run(store, path).files
+    assert [each.judge for each in file.runs] == ["imported:j"]
+    [claim] = review(store).claims
+    [verdict] = claim.verdicts
+    assert (verdict.label, verdict.word) == (None, None)
+    assert verdict.reason == ("its score is no finite number, so there is no verdict; why")
