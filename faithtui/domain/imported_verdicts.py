@@ -5,7 +5,7 @@ labels, nor with those of a judge that was asked from here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.text.location import find_closest_text
@@ -27,6 +27,8 @@ class ImportedVerdict:
     passed: bool | None = None
     """Whether the judge let the answer pass; None where it does not say."""
     reason: str | None = None
+    label: str | None = None
+    """What the word means, where that is known; counts before all else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ class ImportedClaim:
     word: str | None
     """Letter for letter; None: the judge gave no verdict on it."""
     reason: str | None = None
+    turn: int | None = None
+    """Position of the answer that makes it, where it is known."""
+    label: str | None = None
+    """What the word means, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +83,55 @@ def place_windows(
         turns: Its turns.
 
     Returns:
-        Logs by position of their window; of two for one window the first counts.
+        Logs by position of their window. Of two for one window the first counts, but where the
+        turns of their claims are known, they are joined.
     """
     answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
     if not answers or not windows:
         return {}
-    if logged and all(each.position is not None for each in logged):
-        known = {window.position for window in windows}
-        return {each.position: each for each in reversed(logged) if each.position in known}
+    named = [(each, _find_named_window(each, windows)) for each in logged]
+    logged = [each for each, position in named if position is None]
+    placed: dict[int, ImportedWindow] = {}
+    for each, position in named:
+        if position is not None:
+            placed[position] = _join_claims(placed.get(position), each)
+    if placed:
+        windows = [each for each in windows if each.position not in placed]
     texts = [turns[place].content for place in answers]
     if len(logged) == len(windows):
         ranked = sorted(
             logged, key=lambda each: (_find_last(each, texts), len(each.claims), len(each.truths))
         )
-        return {window.position: each for window, each in zip(windows, ranked, strict=True)}
+        return placed | {
+            window.position: each for window, each in zip(windows, ranked, strict=True)
+        }
     ends = {window.turns[-1]: window.position for window in windows}
-    placed: dict[int, ImportedWindow] = {}
     for each in logged:
         position = ends.get(answers[max(0, _find_last(each, texts))])
         if position is not None:
             placed.setdefault(position, each)
     return placed
+
+
+def _find_named_window(logged: ImportedWindow, windows: Sequence[Window]) -> int | None:
+    """Give the window that a log names, else the first that has the turns of all its claims."""
+    named = {each.turn for each in logged.claims}
+    turns = {each for each in named if each is not None}
+    for window in windows:
+        if window.position == logged.position and turns <= set(window.turns):
+            return window.position
+    if not turns or None in named:
+        return None
+    return next((each.position for each in windows if turns <= set(each.turns)), None)
+
+
+def _join_claims(first: ImportedWindow | None, second: ImportedWindow) -> ImportedWindow:
+    """Put the claims of another log of the same window behind those of the first."""
+    if first is None:
+        return second
+    if any(each.turn is None for each in (*first.claims, *second.claims)):
+        return first
+    return replace(first, claims=first.claims + second.claims)
 
 
 def _find_last(logged: ImportedWindow, answers: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ one that was asked here.
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import TracebackType
@@ -38,6 +39,8 @@ JUDGE: Final = "imported:"
 CLAIMS: Final = "turn-faithfulness"
 ANSWERS: Final = "llamaindex-faithfulness"
 """Metrics whose labels the verdicts are: of claims in windows, and of whole answers."""
+
+_NO_SCORE: Final = "its score is no finite number, so there is no verdict"
 
 PASSES_FROM: Final = 0.5
 """Score from which an answer passes where the judge does not say whether it does."""
@@ -101,8 +104,9 @@ class VerdictCollector:
             hashed = content_hash(conversations[key].turns)
             for each in given:
                 metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
-                name = json.dumps([each.judge, metric])
-                self._groups.add(name, [stored_as.get(key, key), hashed, asdict(each)])
+                # An export of an imported judge's run names it with the prefix already.
+                name = json.dumps([each.judge.removeprefix(JUDGE), metric])
+                self._groups.add(name, [stored_as.get(key, key), hashed, _make_fields(each)])
 
     def count_judges(self) -> tuple[ImportedRun, ...]:
         """Say which runs would be made."""
@@ -114,10 +118,12 @@ class VerdictCollector:
     def write_runs(self, store: Store) -> tuple[ImportedRun, ...]:
         """Make a run of each judge; one that is there already is not made again.
 
+        A run that was left unfinished, as when the program was ended meanwhile, is completed.
+
         Raises:
             StoreError: The store cannot be read or written.
         """
-        known = {each.spec.judge_fingerprint for each in store.runs.rows()}
+        known = {each.spec.judge_fingerprint: each for each in store.runs.rows()}
         found = []
         for judge, metric, values in self._iterate():
             name = f"{JUDGE}{judge}"
@@ -126,13 +132,19 @@ class VerdictCollector:
                 said.setdefault(key, (hashed, []))[1].append(value)
             run = ImportedRun(name, metric, len(said))
             fingerprint = _make_fingerprint(self._source, name, values)
-            if fingerprint not in known:
+            before = known.get(fingerprint)
+            if before is None or before.state is not RunState.DONE:
                 ids = store.conversations.find_ids(
                     self._source, {key: hashed for key, (hashed, _) in said.items()}
                 )
                 given = {ids[key]: each for key, (_, each) in said.items() if key in ids}
                 if given:
-                    run_id = _write_run(store, self._source, name, metric, fingerprint, given)
+                    run_id = (
+                        _create_run(store, self._source, name, metric, fingerprint, given)
+                        if before is None
+                        else before.id
+                    )
+                    _write_items(store, run_id, build(metric, {}), given)
                     run = replace(run, conversations=len(given), run=run_id)
             found.append(run)
         return tuple(found)
@@ -143,19 +155,33 @@ class VerdictCollector:
             yield judge, metric, values
 
 
+def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
+    """Make fields of a judgement.
+
+    Turns and labels that nobody knows are left out, so that runs of earlier imports keep their
+    fingerprint.
+    """
+    fields = asdict(said)
+    for each in (fields, *fields.get("claims", ())):
+        for name in ("turn", "label"):
+            if each.get(name, "") is None:
+                del each[name]
+    return fields
+
+
 def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
     """Name what a judge said of a data set, so that the same is not imported twice."""
     text = json.dumps([source, judge, values], ensure_ascii=True, sort_keys=True)
     return f"imported/1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _write_run(
+def _create_run(
     store: Store,
     source: str,
     judge: str,
     metric_key: str,
     fingerprint: str,
-    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+    conversations: Collection[ConversationId],
 ) -> RunId:
     metric = build(metric_key, {})
     spec = RunSpec(
@@ -170,15 +196,23 @@ def _write_run(
         prompt_digest=metric.prompt_digest,
         claims_from="extracted",
     )
-    run = store.runs.create(spec, sorted(given))
+    return store.runs.create(spec, sorted(conversations))
+
+
+def _write_items(
+    store: Store,
+    run: RunId,
+    metric: Metric[Any],
+    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+) -> None:
+    """Write what is not written yet of a run, and close it."""
     for item in store.runs.list_pending(run):
         conversation = store.conversations.get(item.conversation)
-        values = given[item.conversation]
+        values = given.get(item.conversation, ())
         for assessment in assess_imported(conversation, metric, values):
             store.runs.save_window(item.id, assessment)
         store.runs.finish_item(item.id, ItemState.DONE, None)
     store.runs.set_state(run, RunState.DONE)
-    return run
 
 
 def assess_imported(
@@ -232,9 +266,13 @@ def _assess_window(
     for each in said.claims:
         if not each.text.strip():
             continue
-        place = answers[find_closest_text(each.text, texts)]
+        place = each.turn
+        if place is None or place not in answers:
+            place = answers[find_closest_text(each.text, texts)]
         claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
-        label = None if each.word is None else labels.find_name(each.word)
+        label = None if each.label is None else labels.find_name(each.label)
+        if label is None and each.word is not None:
+            label = labels.find_name(each.word)
         verdicts.append(Verdict(claim, label, each.word, each.reason))
     truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in said.truths if text))
     found = WindowFindings(
@@ -270,14 +308,17 @@ def _assess_answers(
             continue
         label = _find_label(said, metric.spec.labels)
         word = said.word if said.word is not None else _format_score(said.score)
+        reason = said.reason
+        if label is None and said.score is not None and word is None:
+            reason = "; ".join(filter(None, (_NO_SCORE, reason)))
         claim = Claim(
             said.turn,
             conversation.turns[said.turn].content,
             kind="answer",
         )
         findings = WindowFindings(
-            verdicts=(Verdict(claim, label, word, said.reason),),
-            reason=said.reason,
+            verdicts=(Verdict(claim, label, word, reason),),
+            reason=reason,
             without_context=not has_context(conversation, window),
         )
         found.append(assess_window(metric.rule, findings, window))
@@ -286,12 +327,23 @@ def _assess_answers(
 
 def _find_label(said: ImportedVerdict, labels: LabelSet) -> str | None:
     """Say what a verdict on an answer means: what the judge said, else what its score says."""
+    known = None if said.label is None else labels.find_name(said.label)
+    if known is not None:
+        return known
     if said.passed is not None:
         return "yes" if said.passed else "no"
-    if said.score is not None:
+    if said.score is not None and _is_finite(said.score):
         return "yes" if said.score >= PASSES_FROM else "no"
     return None if said.word is None else labels.find_name(said.word)
 
 
 def _format_score(score: float | None) -> str | None:
-    return None if score is None else f"{score:g}"
+    return None if score is None or not _is_finite(score) else f"{score:g}"
+
+
+def _is_finite(score: float) -> bool:
+    """Whether a score is a number; a whole one of JSON may be too large for it."""
+    try:
+        return math.isfinite(score)
+    except OverflowError:
+        return False

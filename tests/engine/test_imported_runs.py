@@ -2,18 +2,32 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
+from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
+from faithtui.formats.writers.flat_files import write_json_lines
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
+from faithtui.formats.writers.ragas_rows import make_ragas_rows
 from faithtui.metrics.registry import build
 from faithtui.store.records import ReviewView, RunState
 from faithtui.store.store import Store
+from tests.formats.writers.exported import (
+    DEPOT,
+    RETURNS,
+    RUN,
+    make_claim,
+    make_conversation,
+    make_label,
+)
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
 ANSWERS = (
@@ -198,6 +212,33 @@ def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
     ] == [float(each["passing"]) for each in results]
 
 
+def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = FOLDER / "llamaindex_evaluation_results.json"
+    finish = store.runs.finish_item
+    calls = 0
+
+    def fail_at_third(*given: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        finish(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.runs, "finish_item", fail_at_third)
+        with pytest.raises(KeyboardInterrupt):
+            run(store, path)
+    half = store.runs.row(RunId(1))
+    assert (half.state is RunState.DONE, half.done) == (False, 2)
+    [again] = run(store, path).files
+    [third] = run(store, path).files
+    assert [[each.run for each in file.runs] for file in (again, third)] == [[RunId(1)], [None]]
+    [row] = store.runs.rows()
+    assert (row.state, row.conversations, row.done, row.claims) == (RunState.DONE, 5, 5, 5)
+
+
 def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store) -> None:
     [file] = run(store, FOLDER / "ragas_annotated_summary_accuracy.json").files
     assert (file.new, file.new_ratings) == (19, 19)
@@ -230,3 +271,121 @@ def test_verdicts_of_a_merged_conversation_go_to_the_one_that_was_kept(
     assert result.same_content == (("two", "one"),)
     assert (file.new, file.merged) == ((1, 1) if merge else (2, 0))
     assert file.runs[0].conversations == (1 if merge else 2)
+
+
+def make_twins(*claims: ExportClaim) -> ExportConversation:
+    """A conversation whose two answers say the same."""
+    turns = tuple(
+        turn
+        for number in range(2)
+        for turn in (
+            ExportTurn("user", f"Question {number}?", None),
+            ExportTurn("assistant", "Within two days.", (DEPOT, RETURNS)),
+        )
+    )
+    return replace(make_conversation(*claims), turns=turns)
+
+
+def write_claims(path: Path, conversation: ExportConversation) -> Path:
+    rows = make_claim_rows(RUN, conversation)
+    path.write_text("".join(write_json_lines(CLAIM_COLUMNS, [rows])))
+    return path
+
+
+def list_verdicts(store: Store) -> list[tuple[int, str | None, list[int]]]:
+    return [
+        (each.turn, each.verdicts[0].label, [one.window for one in each.verdicts])
+        for each in review(store).claims
+    ]
+
+
+@pytest.mark.parametrize("first_window", [0, 1])
+def test_claims_of_an_export_stay_with_their_answer_where_two_are_equal(
+    store: Store, tmp_path: Path, first_window: int
+) -> None:
+    """Also where the claims of both answers are of one window."""
+    text = "Within two days."
+    talk = make_twins(
+        make_claim(0, "yes", turn=1, text=text, span=None, window=first_window),
+        make_claim(
+            1, "no", turn=3, text=text, span=None, window=1, labels=(make_label("ann", "no"),)
+        ),
+    )
+    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    assert list_verdicts(store) == [(1, "yes", [first_window]), (3, "no", [1])]
+    row = store.runs.row(RunId(1))
+    assert (row.claims, row.labelled) == (2, 1)
+
+
+def test_results_of_answers_go_to_the_window_that_ends_with_theirs() -> None:
+    from tests.store.building import talk
+
+    conversation = talk("c", answers=3)
+    windows = build("turn-faithfulness", {}).windows(conversation)
+    logged = [
+        ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=turn),)) for turn in (5, 1, 5)
+    ]
+    placed = place_windows(logged, windows, conversation.turns)
+    assert placed == {
+        2: replace(logged[0], claims=logged[0].claims * 2),
+        0: logged[1],
+    }
+
+
+def test_a_window_that_has_not_the_turn_of_its_claim_is_not_taken() -> None:
+    from tests.store.building import talk
+
+    conversation = talk("c", answers=2)
+    windows = build("turn-faithfulness", {}).windows(conversation)
+    for named in (0, 9):
+        said = ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=3),), position=named)
+        assert place_windows([said], windows, conversation.turns) == {1: said}
+
+
+@pytest.mark.parametrize("kind", ["claims", "ragas-rows"])
+@pytest.mark.parametrize(
+    ("label", "word"), [("yes", "0.7"), ("no", "0.2"), ("yes", "The answer is supported: YES")]
+)
+def test_verdicts_on_answers_keep_their_label_and_judge(
+    store: Store, tmp_path: Path, kind: str, label: str, word: str
+) -> None:
+    """The word of an answer's verdict may be a score, or a sentence."""
+    talk = make_conversation(
+        make_claim(0, label, kind="answer", text="Within two days.", span=None, word=word)
+    )
+    of = replace(RUN, judge="imported:faithfulness", model="imported:faithfulness")
+    path = tmp_path / "x.jsonl"
+    if kind == "claims":
+        text = "".join(write_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
+    else:
+        text = "".join(make_ragas_rows(of, talk))
+    path.write_text(text)
+    made = {each.metric: each for each in run(store, path).files[0].runs}["llamaindex-faithfulness"]
+    assert made.judge == "imported:faithfulness"
+    assert made.run is not None
+    [claim] = review(store, made.run).claims
+    assert [(each.label, each.word) for each in claim.verdicts] == [(label, word)]
+
+
+def test_a_claim_keeps_its_label_whatever_its_word(store: Store, tmp_path: Path) -> None:
+    talk = make_conversation(make_claim(0, "no", word="0.1"))
+    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    assert list_verdicts(store) == [(1, "no", [0])]
+
+
+def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
+    store: Store, tmp_path: Path
+) -> None:
+    score = 10**400
+    case = (
+        '{"name": "c", "input": "q", "actualOutput": "An answer.", "metricsData": '
+        f'[{{"name": "Faithfulness", "score": {score}, "evaluationModel": "j", "reason": "why"}}]}}'
+    )
+    path = tmp_path / "run.json"
+    path.write_text(f'{{"testCases": [{case}], "conversationalTestCases": []}}')
+    [file] = run(store, path).files
+    assert [each.judge for each in file.runs] == ["imported:j"]
+    [claim] = review(store).claims
+    [verdict] = claim.verdicts
+    assert (verdict.label, verdict.word) == (None, None)
+    assert verdict.reason == ("its score is no finite number, so there is no verdict; why")

@@ -35,7 +35,8 @@ def add_own_result(draft: ConversationDraft, position: int, details: Mapping[str
     """
     rater = str(details.get("rater") or "unknown")
     if details.get("by") == "judge":
-        add_own_verdicts(draft, position, rater, list_objects(details.get("claims")))
+        claims = [(position, each) for each in list_objects(details.get("claims"))]
+        add_own_verdicts(draft, rater, claims)
     else:
         for label in list_objects(details.get("labels")):
             add_own_label(draft, position, rater, label, label)
@@ -43,28 +44,39 @@ def add_own_result(draft: ConversationDraft, position: int, details: Mapping[str
 
 def add_own_verdicts(
     draft: ConversationDraft,
-    position: int,
     judge: str,
-    claims: Sequence[Mapping[str, object]],
+    claims: Sequence[tuple[int, Mapping[str, object]]],
     window: int | None = None,
 ) -> None:
-    """Add the verdicts on the claims of an answer; statements of documents are no claims here."""
-    own = [each for each in claims if each.get("kind") == "claim"]
+    """Add the verdicts on some claims; statements of documents are no claims here.
+
+    Args:
+        draft: The conversation.
+        judge: Who gave them.
+        claims: Each with the position of its answer.
+        window: Position of the window that they are of; None: that of the answer.
+    """
+    own = [(position, each) for position, each in claims if each.get("kind") == "claim"]
     if own:
         made = tuple(
             ImportedClaim(
                 str(each.get("claim")),
                 _read_text(each.get("word")) or _read_text(each.get("verdict")),
                 _read_text(each.get("reason")),
+                position,
+                _read_text(each.get("verdict")),
             )
-            for each in own
+            for position, each in own
         )
         draft.verdicts.append(ImportedWindow(judge, made, position=window))
-    for each in claims:
+    for position, each in claims:
         if each.get("kind") == "answer":
             word = _read_text(each.get("word")) or _read_text(each.get("verdict"))
             reason = _read_text(each.get("reason"))
-            draft.verdicts.append(ImportedVerdict(judge, position, word=word, reason=reason))
+            label = _read_text(each.get("verdict"))
+            draft.verdicts.append(
+                ImportedVerdict(judge, position, word=word, reason=reason, label=label)
+            )
 
 
 def add_own_label(

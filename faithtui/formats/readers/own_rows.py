@@ -113,9 +113,18 @@ def _read_row(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any]:
         if column is None:
             continue
         row[name] = _read_cell(column, value, is_table=is_table)
-    for name in ("conversation_id", "messages", "turn", "claim"):
+    for name in ("conversation_id", "conversation", "messages", "turn", "claim"):
         if row.get(name) is None:
             raise ShapeError(name, "is missing")
+    if "passages" not in row:
+        raise ShapeError("passages", "is missing")
+    if row["passages"] is not None and not isinstance(row["passages"], list):
+        raise ShapeError("passages", "is no list of passages; expected it as it was exported")
+    window = row.get("window")
+    if isinstance(window, float) and window.is_integer():
+        window = row["window"] = int(window)  # as tools write a column that has gaps
+    if window is not None and type(window) is not int:
+        raise ShapeError("window", "is no whole number")
     return row
 
 
@@ -146,7 +155,7 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
     }
     for message in list_objects(first["messages"]):
         _add_message(draft, message, passages)
-    of_window: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    of_window: dict[tuple[str, int], list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
         position = row["turn"]
         if not isinstance(position, int) or not 0 <= position < len(draft.turns):
@@ -156,7 +165,7 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
             continue
         if row.get("judged"):
             judge = str(row.get("model") or row.get("judge") or "unknown")
-            of_window.setdefault((judge, position, row.get("window") or 0), []).append(row)
+            of_window.setdefault((judge, row.get("window") or 0), []).append((position, row))
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects(row.get("labels")):
@@ -165,8 +174,8 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
                 add_own_label(draft, position, annotator, claim, label)
             else:
                 options.notes.remarks[_NOT_COUNTED] += 1
-    for (judge, position, window), claims in of_window.items():
-        add_own_verdicts(draft, position, judge, claims, window)
+    for (judge, window), claims in of_window.items():
+        add_own_verdicts(draft, judge, claims, window)
     yield draft
 
 

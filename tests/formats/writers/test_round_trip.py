@@ -22,6 +22,7 @@ from faithtui.domain.run_export import (
     ExportVerdict,
     ExportWindow,
 )
+from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import list_answer_results
@@ -34,7 +35,7 @@ from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
-from tests.formats.writers.exported import AT, RUN, make_claim, make_label
+from tests.formats.writers.exported import AT, REVIEWED, RUN, make_claim, make_label
 
 _words = st.lists(
     st.sampled_from(
@@ -276,6 +277,32 @@ def test_claims_come_back_whole(name: str, write: Write, talk: ExportConversatio
     assert {each.judge for each in parsed.verdicts} == {RUN.model}
     windows = [each for each in parsed.verdicts if isinstance(each, ImportedWindow)]
     assert [each.position for each in windows] == list(range(len(windows)))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("passages", ...),
+        ("passages", "a"),
+        ("passages", 5),
+        ("window", [1]),
+        ("window", 0.5),
+        ("conversation", ...),
+    ],
+)
+def test_a_row_of_claims_with_a_wrong_field_is_refused_by_its_name(
+    field: str, value: object
+) -> None:
+    rows = make_claim_rows(RUN, REVIEWED)
+    lines = [json.loads(each) for each in write_json_lines(CLAIM_COLUMNS, [rows])]
+    if value is ...:
+        del lines[1][field]
+    else:
+        lines[1][field] = value
+    found = read({"c.jsonl": "".join(f"{json.dumps(each)}\n" for each in lines)})
+    errors = [each.found for each in found if isinstance(each.found, InputError)]
+    assert [(each.line, each.field) for each in errors] == [(2, field)]
+    assert len(found) == 2
 
 
 def langfuse_trace(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
