@@ -25,8 +25,14 @@ class RatingScale:
 
 OWN_SCALE = "faithtui"
 """Of labels that were given here and come back in an export."""
-_OWN_WORDS = {NOT_A_CLAIM: NOT_A_CLAIM, "0": "no"}
+_OWN_WORDS = {NOT_A_CLAIM: NOT_A_CLAIM, "1": "yes", "0": "no"}
 """What the labels of all metrics mean that are no words of faithfulness."""
+
+BINARY_SCALE = "q2-consistent-0-1"
+"""Of scores that take no value but 0 and 1."""
+
+_TRUTH_WORDS = {"true": "yes", "supported": "yes", "false": "no", "unsupported": "no"}
+"""Words that mean the same on every scale, beside those of faithfulness."""
 
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 
@@ -66,22 +72,32 @@ RATING_SCALES: tuple[RatingScale, ...] = (
             "generic": "idk",
         },
     ),
-    _make_scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
+    _make_scale(BINARY_SCALE, {"1": "yes", "0": "no"}),
 )
+
+
+SCALE_NAMES = tuple(each.name for each in RATING_SCALES)
+
+
+def is_listed_scale(scale: str) -> bool:
+    """Say whether it is known what the labels of a scale mean."""
+    return scale == OWN_SCALE or scale in SCALE_NAMES
 
 
 def translate_to_verdict(scale: str, label: str) -> str | None:
     """Translate a label of a scale into a verdict.
 
-    A scale that is not listed is read word by word: yes, no, idk and their aliases mean
-    themselves, anything else has no verdict. Of labels that were given here 0 is no, and `x` stays.
+    A scale that is not listed is read word by word: yes, no, idk and borderline mean themselves,
+    true and supported are yes, false and unsupported no. Anything else has no verdict, numbers
+    least of all: 1 may be the best of two levels or the worst of five. Of labels that were given
+    here 1 is yes, 0 is no, and `x` stays.
     """
     for known in RATING_SCALES:
         if known.name == scale:
             return known.verdicts.get(label)
     if scale == OWN_SCALE and label in _OWN_WORDS:
         return _OWN_WORDS[label]
-    return FAITHFULNESS.find_name(label)
+    return _read_word(label)
 
 
 def translate_to_rating(scale: str, label: str) -> float | None:
@@ -89,5 +105,12 @@ def translate_to_rating(scale: str, label: str) -> float | None:
     for known in RATING_SCALES:
         if known.name == scale:
             return known.ratings.get(label)
-    word = FAITHFULNESS.find_name(label)
-    return None if word is None else _RATING[word]
+    word = _OWN_WORDS.get(label) if scale == OWN_SCALE else None
+    return _RATING.get(word or _read_word(label) or "")
+
+
+def _read_word(label: str) -> str | None:
+    folded = label.strip().casefold()
+    if folded in _TRUTH_WORDS:
+        return _TRUTH_WORDS[folded]
+    return None if folded.isdecimal() else FAITHFULNESS.find_name(folded)

@@ -3,13 +3,14 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import cut_interactions
+from faithtui.engine.imported_labels import LabelScales, UnreadLabels, find_binary_scores
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
@@ -79,11 +80,15 @@ class FileImport:
     beside: tuple[Path, ...] = ()
     """Files that were read together with it."""
     unknown_keys: Mapping[str, int] = field(default_factory=dict)
-    """How often each key came that nobody understood."""
+    """How often each key came that nobody understood; it was kept."""
+    dropped_keys: Mapping[str, int] = field(default_factory=dict)
+    """How often each key came that nobody understood and that was not kept."""
     remarks: Mapping[str, int] = field(default_factory=dict)
     """What was left out or taken otherwise, and how often."""
     runs: tuple[ImportedRun, ...] = ()
     """Runs of judges whose verdicts came with it."""
+    unread_labels: tuple[UnreadLabels, ...] = ()
+    """Human labels that have no verdict because nobody knows what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ class ImportResult:
     to be merged."""
     first: Conversation | None = None
     """Of a rehearsal, the first conversation as it would come in."""
+    missing_scores: tuple[str, ...] = ()
+    """Scores whose scale the user named and that no file has."""
 
 
 def import_files(
@@ -221,6 +228,9 @@ class _ImportPass:
         self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
+        self._pipes: Collection[Path] = ()
+        self._datasets: Sequence[DatasetFile | FileImport] = ()
+        self._binary_scores: frozenset[str] | None = None
 
     def import_files(
         self, files: Sequence[Path], missing: Sequence[InputError], source: str | None
@@ -237,6 +247,7 @@ class _ImportPass:
         done = 0
         counts = []
         datasets, opened = self._open_datasets(files, source)
+        self._pipes, self._datasets = opened.keys(), datasets
         for each in datasets:
             if isinstance(each, FileImport):
                 counts.append(each)
@@ -246,8 +257,29 @@ class _ImportPass:
             done += sum(map(_get_file_size, (last.path, *last.beside)))
             self._report(ImportProgress(last.path, last.read, done, total, self._checking))
         return ImportResult(
-            tuple(counts), tuple(self._kept_refusals), self._refused, tuple(self._same_content)
+            tuple(counts),
+            tuple(self._kept_refusals),
+            self._refused,
+            tuple(self._same_content),
+            missing_scores=self._list_missing_scores(datasets),
         )
+
+    def _list_missing_scores(self, datasets: Sequence[DatasetFile | FileImport]) -> tuple[str, ...]:
+        read = [each for each in datasets if isinstance(each, DatasetFile)]
+        found = set().union(*(each.notes.scores for each in read))
+        return tuple(each for each in self._choice.scales if each not in found) if read else ()
+
+    def _find_binary_scores(self) -> frozenset[str]:
+        """Find the scores that are 0 or 1 in all files; none where one cannot be read twice."""
+        if self._binary_scores is None:
+            self._binary_scores = (
+                frozenset()
+                if self._pipes
+                else find_binary_scores(
+                    [each for each in self._datasets if isinstance(each, DatasetFile)]
+                )
+            )
+        return self._binary_scores
 
     def _open_datasets(
         self, files: Sequence[Path], source: str | None
@@ -287,8 +319,10 @@ class _ImportPass:
         )
         refused_before = self._refused
         size = sum(map(_get_file_size, dataset.paths))
+        labels = LabelScales(dataset, self._find_binary_scores)
         with VerdictCollector(dataset.source) as verdicts:
-            for batch in _group_into_batches(self._read_dataset(dataset, opened), self._batch_size):
+            lines = map(labels.name_scales, self._read_dataset(dataset, opened))
+            for batch in _group_into_batches(lines, self._batch_size):
                 settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
                 conflicts = [
@@ -317,7 +351,9 @@ class _ImportPass:
             count,
             refused=self._refused - refused_before,
             unknown_keys=dict(dataset.notes.unknown_keys),
+            dropped_keys=dict(dataset.notes.dropped_keys),
             remarks=dict(dataset.notes.remarks),
+            unread_labels=tuple(labels.list_unread()),
             runs=judged,
         )
 

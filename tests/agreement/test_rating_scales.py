@@ -50,6 +50,7 @@ def test_labels_of_an_export_keep_their_meaning() -> None:
         "x",
         None,
     ]
+    assert [translate_to_rating("faithtui", each) for each in ("1", "0", "x")] == [1.0, 0.0, None]
     assert translate_to_verdict("another", "x") is None
 
 
@@ -61,7 +62,18 @@ def test_a_label_that_a_scale_leaves_out_has_neither() -> None:
 
 @pytest.mark.parametrize(
     ("label", "verdict", "rating"),
-    [("Yes", "yes", 1.0), ("no", "no", 0.0), ("borderline", "idk", 0.5), ("4", None, None)],
+    [
+        ("Yes", "yes", 1.0),
+        ("no", "no", 0.0),
+        ("borderline", "idk", 0.5),
+        ("4", None, None),
+        ("1", None, None),
+        (" 1 ", None, None),
+        ("True", "yes", 1.0),
+        ("false", "no", 0.0),
+        ("supported", "yes", 1.0),
+        ("Unsupported", "no", 0.0),
+    ],
 )
 def test_an_unknown_scale_is_read_word_by_word(
     label: str, verdict: str | None, rating: float | None

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.engine import dataset_import
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
+from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.formats.readers.conversations import read_conversations
+from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
@@ -98,6 +101,43 @@ def test_bad_lines_are_told_and_the_good_ones_imported(store: Store) -> None:
     result = run(store, BAD)
     assert result.refused == len(result.refusals) == BAD_LINES
     assert stored(store).keys() == {("bad", "fine-first"), ("bad", "fine-last")}
+
+
+def labels(store: Store) -> list[tuple[str, str, str | None]]:
+    """Scale, label and verdict of every human label."""
+    return sorted(
+        (rating.scale, rating.label, translate_to_verdict(rating.scale, rating.label))
+        for each in stored(store).values()
+        for rating in each.ratings
+    )
+
+
+def test_a_score_that_is_0_or_1_in_all_files_is_read(store: Store, tmp_path: Path) -> None:
+    one = write(tmp_path / "one.jsonl", line("a", label="1"), line("b", label="1"))
+    two = write(tmp_path / "two.jsonl", line("c", label="0"))
+    first, second = run(store, one, two).files
+    assert not first.unread_labels
+    assert not second.unread_labels
+    assert list(first.remarks.values()) == [2]
+    scale = "q2-consistent-0-1"
+    assert labels(store) == [(scale, "0", "no"), (scale, "1", "yes"), (scale, "1", "yes")]
+
+
+def test_a_number_of_a_scale_that_nobody_named_has_no_verdict(store: Store, tmp_path: Path) -> None:
+    one = write(tmp_path / "one.jsonl", line("a", label="1"), line("b", label="0"))
+    two = write(tmp_path / "two.jsonl", line("c", label="5"), line("d", label="yes"))
+    first, second = run(store, one, two, strict=True).files
+    assert first.unread_labels == (UnreadLabels("s", 2, 2, ("0", "1")),)
+    assert second.unread_labels == (UnreadLabels("s", 1, 2, ("5",)),)
+    assert [verdict for _, _, verdict in labels(store)] == [None, None, None, "yes"]
+
+
+def test_a_scale_of_our_own_shape_may_be_named(store: Store, tmp_path: Path) -> None:
+    path = write(tmp_path / "one.jsonl", line("a", label="1"))
+    choice = FormatChoice(scales={"s": "mtrag-faithfulness-1-4", "t": "begin-3"})
+    result = import_files(store, [path], report=ignore, choice=choice)
+    assert labels(store) == [("mtrag-faithfulness-1-4", "1", "no")]
+    assert result.missing_scores == ("t",)
 
 
 def test_importing_again_changes_nothing(store: Store) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithtui.agreement.rating_scales import SCALE_NAMES
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
@@ -21,7 +22,11 @@ from faithtui.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from faithtui.engine.dataset_import import FileImport, ImportResult
+    from faithtui.engine.imported_labels import UnreadLabels
     from faithtui.store.store import Store
+
+_MOST_VALUES = 8
+"""Labels of one scale that a line names."""
 
 MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""
@@ -60,7 +65,8 @@ def import_(
         list[str] | None,
         typer.Option(
             metavar="SCORE=SCALE",
-            help="Which label scale a human score of the files uses; may be repeated.",
+            help="Which label scale a human score of the files uses, one of "
+            f"{', '.join(SCALE_NAMES)}; may be repeated.",
         ),
     ] = None,
     strict: Annotated[
@@ -89,7 +95,7 @@ def import_(
 
     Example: faithtui import conversations.jsonl
     """
-    from faithtui.cli.commands.import_preview import preview_lines
+    from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.dataset_import import import_files
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.suggestions import read_key_map
@@ -123,6 +129,10 @@ def import_(
     else:
         for each in result.files:
             print_text("\n".join(_format_file(each)))
+        for score in result.missing_scores:
+            print_text(
+                make_visible_line(f"no file has a human score named `{score}`, as --scale says")
+            )
         if dry_run:
             if result.first is not None:
                 from faithtui.cli.commands.import_preview import preview_lines
@@ -153,6 +163,8 @@ def _read_scales(given: list[str] | None) -> dict[str, str]:
     Raises:
         ConfigError: One has another form.
     """
+    from faithtui.domain.text.suggestions import format_suggestion
+
     scales = {}
     for each in given or []:
         score, mark, scale = each.partition("=")
@@ -160,6 +172,11 @@ def _read_scales(given: list[str] | None) -> dict[str, str]:
             raise ConfigError(
                 f"--scale {each}: expected SCORE=SCALE, such as "
                 "faithfulness=mtrag-faithfulness-1-4; docs/data-model.md lists the scales"
+            )
+        if scale.strip() not in SCALE_NAMES:
+            raise ConfigError(
+                f"--scale {each}: there is no scale `{scale.strip()}`; known: "
+                f"{', '.join(SCALE_NAMES)}{format_suggestion(scale, SCALE_NAMES)}"
             )
         scales[score.strip()] = scale.strip()
     return scales
@@ -200,9 +217,22 @@ def _format_file(each: "FileImport") -> list[str]:
         )
     for key, count in each.unknown_keys.items():
         lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
+    for key, count in each.dropped_keys.items():
+        lines.append(f"  not understood and dropped: {_format_key(key, count)}")
+    lines += map(_format_unread, each.unread_labels)
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in each.remarks.items()]
 
     return [make_visible_line(line) for line in lines]
+
+
+def _format_unread(each: "UnreadLabels") -> str:
+    shown = ", ".join(each.values[:_MOST_VALUES])
+    more = ", …" if len(each.values) > _MOST_VALUES else ""
+    return (
+        f"  {each.count} of {plural(each.total, 'human label')} on the unlisted scale "
+        f'"{each.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
+        f"scale: --scale {each.scale}={each.suggest_scale() or 'SCALE'}"
+    )
 
 
 def _format_key(key: str, count: int) -> str:
@@ -231,7 +261,17 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
                 "reason": each.reason,
                 "beside": [str(path) for path in each.beside],
                 "unknown_keys": dict(each.unknown_keys),
+                "dropped_keys": dict(each.dropped_keys),
                 "remarks": dict(each.remarks),
+                "unread_labels": [
+                    {
+                        "scale": unread.scale,
+                        "count": unread.count,
+                        "total": unread.total,
+                        "values": list(unread.values),
+                    }
+                    for unread in each.unread_labels
+                ],
                 "runs": [
                     {
                         "judge": run.judge,
@@ -256,5 +296,6 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
             for each in result.refusals
         ],
         "same_content": [list(pair) for pair in result.same_content],
+        "missing_scores": list(result.missing_scores),
         "nothing_imported": bool(dry_run or (strict and result.refused)),
     }

@@ -171,13 +171,14 @@ def add_score(draft: ConversationDraft, position: int, score: Score, options: Re
     if own is not None:
         add_own_result(draft, position, own)
         return
-    if not is_about_faithfulness(score.name) and score.name not in options.scales:
+    if not is_about_faithfulness(score.name) and not options.has_scale(score.name):
         if score.annotator or score.judge:
             options.notes.remarks[
                 f"scores named `{score.name}` are kept as metadata; if they say how faithful an "
                 f"answer is, name their scale: `--scale {score.name}=SCALE`"
             ] += 1
         return
+    options.notes.scores.add(score.name)
     if score.value is None:
         return
     if score.annotator is not None:

@@ -283,8 +283,8 @@ def _read_evaluation(
         if metric not in people:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
-        elif is_about_faithfulness(metric) or metric in options.scales:
-            scale = options.scales.get(metric, SCALE)
+        elif is_about_faithfulness(metric) or options.has_scale(metric):
+            scale = options.find_scale(metric, SCALE)
             found.ratings += [(who, scale, _to_word(value)) for who, value in values.items()]
         else:
             found.other_ratings[metric] = values

@@ -7,7 +7,12 @@ from typing import Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.readers.neutral import conversation_from_json
-from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions, make_parsed_record
+from faithtui.formats.readers.protocol import (
+    ParsedRecord,
+    ReadNotes,
+    ReadOptions,
+    make_parsed_record,
+)
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
@@ -34,7 +39,6 @@ class NeutralReader:
 
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`."""
-        unknown = options.notes.unknown_keys
         for each in records:
             found = each.strict_error or each.found
             if isinstance(found, InputError):
@@ -48,19 +52,19 @@ class NeutralReader:
                 yield make_parsed_record(each, error)
                 continue
             finally:
-                _count_unknown(found, unknown)
+                _count_unknown(found, options.notes)
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
 
 
-def _count_unknown(found: dict[str, object], unknown: "dict[str, int]") -> None:
+def _count_unknown(found: dict[str, object], notes: ReadNotes) -> None:
     for key in found.keys() - _LINE_KEYS:
-        unknown[key] += 1
+        notes.unknown_keys[key] += 1
     turns = found.get("turns")
     for turn in turns if isinstance(turns, list) else ():
         if isinstance(turn, dict):
             for key in turn.keys() - _TURN_KEYS:
-                unknown[f"turns[].{key}"] += 1
+                notes.dropped_keys[f"turns[].{key}"] += 1
 
 
 READER = NeutralReader()

@@ -45,6 +45,10 @@ class ReadNotes:
     """How often each key came that nobody understood; `[]` stands for any place in a list."""
     remarks: Counter[str] = field(default_factory=Counter)
     """Sentences about what was left out or taken otherwise, and how often."""
+    dropped_keys: Counter[str] = field(default_factory=Counter)
+    """How often each key came that nobody understood and that has no place to be kept in."""
+    scores: set[str] = field(default_factory=set)
+    """Names of scores whose scale was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,15 @@ class ReadOptions:
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
 
-    def find_scale(self, name: str) -> str:
-        """Name the scale of a human score: as the user said, or its own name."""
-        return self.scales.get(name, name)
+    def find_scale(self, name: str, default: str | None = None) -> str:
+        """Name the scale of a human score: as the user said, or the default, or its own name."""
+        self.notes.scores.add(name)
+        return self.scales.get(name, name if default is None else default)
+
+    def has_scale(self, name: str) -> bool:
+        """Say whether the user named a scale for a human score."""
+        self.notes.scores.add(name)
+        return name in self.scales
 
 
 class FormatReader(Protocol):

@@ -11,13 +11,18 @@ REFERENCES = DEMO / "mtrag_conversations.jsonl"
 
 
 def made_up(path: Path, labels: str, judge: object = 0.5) -> Path:
-    """Write a file with an answer per word of labels: one letter per person."""
+    """Write a file with an answer per word of labels: one letter per person, `y` for yes."""
     lines = [
         {
             "id": f"c{place}",
             "turns": [{"role": "assistant", "content": "A"}],
             "human_labels": [
-                {"turn": 0, "annotator": f"p{who}", "label": int(label), "scale": "own"}
+                {
+                    "turn": 0,
+                    "annotator": f"p{who}",
+                    "label": {"y": "yes"}.get(label, label),
+                    "scale": "own",
+                }
                 for who, label in enumerate(word)
             ],
             "reference_judges": {} if judge is None else {"j": judge},
@@ -87,14 +92,14 @@ def test_scores_of_references_against_themselves_are_left_out_and_said(cli: Cli)
 def test_a_scale_that_is_not_listed_leaves_out_words_it_does_not_know(
     cli: Cli, tmp_path: Path
 ) -> None:
-    path = made_up(tmp_path / "own.jsonl", "11 17")
+    path = made_up(tmp_path / "own.jsonl", "yy y7")
     result = cli("figures", path)
     assert "left out, no level of the scale: 7 (1)" in result.out
     assert "labels, worst to best: no (0), idk (0), yes (3); yes passes" in result.out
 
 
 def test_one_person_and_no_scores_are_said_not_shown_as_numbers(cli: Cli, tmp_path: Path) -> None:
-    path = made_up(tmp_path / "own.jsonl", "1 1", judge=None)
+    path = made_up(tmp_path / "own.jsonl", "y y", judge=None)
     result = cli("figures", path)
     assert "2 labels by 1 annotator" in result.out
     assert "no unit has two labels" in result.out

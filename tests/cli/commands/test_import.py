@@ -65,7 +65,7 @@ def test_a_key_nobody_understood_is_named_with_what_it_may_mean(cli: Cli, tmp_pa
     ]
     path.write_text(json.dumps({"turns": turns}) + "\n")
     done = cli("import", path)
-    assert "`turns[].contexts` (1 time)" in done.out
+    assert "not understood and dropped: `turns[].contexts` (1 time)" in done.out
     assert "--map retrieval_context=contexts" in done.out
     mapped = cli("import", path, "--map", "retrieval_context=contexts", "--dry-run")
     assert "not understood" not in mapped.out
@@ -101,6 +101,8 @@ def test_images_are_not_looked_for_where_the_program_stands(
         (("--format", "parket"), "there is no format `parket`"),
         (("--map", "question"), "expected NAME=COLUMN"),
         (("--scale", "faithfulness"), "expected SCORE=SCALE"),
+        (("--scale", "faithfulness=begin"), "expertqa-support, begin-3, "),
+        (("--scale", "faithfulness=begin"), "Did you mean `begin-3`?"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(
@@ -109,6 +111,21 @@ def test_options_that_cannot_be_meant_are_refused(
     done = cli("import", FOLDER / "neutral.jsonl", *options)
     assert done.code == 2
     assert says in done.err
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+def test_labels_that_nobody_can_read_are_told(cli: Cli, option: tuple[str, ...]) -> None:
+    path = FOLDER / "langfuse_traces.json"
+    done = cli("import", path, *option, "--scale", "tone=begin-3")
+    assert (
+        '15 of 15 human labels on the unlisted scale "faithfulness" (values 1, 3, 4) have no '
+        "verdict and count in no figure; name its scale: "
+        "--scale faithfulness=mtrag-faithfulness-1-4" in done.out
+    )
+    assert "no file has a human score named `tone`" in done.out
+    done = cli("import", path, *option, "--scale", "faithfulness=mtrag-faithfulness-1-4")
+    assert "no verdict" not in done.out
+    assert "no file has" not in done.out
 
 
 def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: Path) -> None:
