@@ -256,17 +256,19 @@ def evaluate(
         requests_per_minute: Most requests; None: as many as the provider takes, which is learned.
         tokens_per_minute: Most tokens; None: likewise.
         replies: Replies of an earlier evaluation, which are used and added to; None: none.
-        on_progress: Called after each conversation, where the questions are asked.
+        on_progress: Called after each conversation, where the questions are asked. What it raises
+            ends the asking and is the `problem` of the results.
 
     Returns:
         The results. It is returned too when it was interrupted, or when no other question can
-        succeed after something was measured: `pending` counts what is missing.
+        succeed after something was answered: `pending` counts what is missing, and `replies` has
+        what was paid for.
 
     Raises:
         ConfigError: Unknown metric, option or judge, a key that is missing, a budget that cannot
             be kept, or an image whose address the judge may not be sent.
         InputError: Something is of another type; the message names it and what to give instead.
-        JudgeUnusable: No question can succeed, and nothing was measured.
+        JudgeUnusable: No question can succeed, and nothing was answered.
         KeyboardInterrupt: It was interrupted twice.
 
     Example:
@@ -427,6 +429,10 @@ def _fold_name(name: str) -> str:
     return name.strip().replace("-", "_")
 
 
+class _ProgressFailed(Exception):
+    """The caller's `on_progress` raised something, which is the cause."""
+
+
 class _EvaluationRun:
     """One evaluation under way. Belongs to one event loop."""
 
@@ -469,19 +475,23 @@ class _EvaluationRun:
         if self._plan.on_progress is None:
             return
         tally = self._shared.tally
-        self._plan.on_progress(
-            EvaluationProgress(
-                measured=len(self.measured),
-                failed=len(self.failures),
-                total=self.total,
-                calls=tally.calls,
-                calls_stored=tally.calls_stored,
-                tokens_in=tally.tokens_in,
-                tokens_out=tally.tokens_out,
-                cost_usd=self.cost_usd,
-                latest=latest,
-            )
+        progress = EvaluationProgress(
+            measured=len(self.measured),
+            failed=len(self.failures),
+            total=self.total,
+            calls=tally.calls,
+            calls_stored=tally.calls_stored,
+            tokens_in=tally.tokens_in,
+            tokens_out=tally.tokens_out,
+            cost_usd=self.cost_usd,
+            latest=latest,
         )
+        try:
+            self._plan.on_progress(progress)
+        # It is the caller's code and may raise anything; what was paid for is kept all the same.
+        except Exception as error:
+            said = f"on_progress raised {type(error).__name__}: {error}"
+            raise _ProgressFailed(said) from error
 
 
 async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
@@ -489,7 +499,7 @@ async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
     began = time.perf_counter()
     shared = SharedLimits(plan.asking)
     run = _EvaluationRun(plan, shared)
-    problem: JudgeUnusable | None = None
+    problem: JudgeUnusable | _ProgressFailed | None = None
     async with AsyncExitStack() as opened:
         by_judge: dict[int, MeasurementSession] = {}
         for judge in plan.judges:
@@ -508,7 +518,7 @@ async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
                 working.cancel()
             try:
                 await working
-            except JudgeUnusable as error:
+            except (JudgeUnusable, _ProgressFailed) as error:
                 problem = error
             except asyncio.CancelledError:
                 if not stop.is_set():
@@ -521,7 +531,7 @@ async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
             stopping.cancel()
             with suppress(asyncio.CancelledError, JudgeUnusable):
                 await asyncio.gather(working, stopping, return_exceptions=True)
-    if problem is not None and not run.measured:
+    if isinstance(problem, JudgeUnusable) and not (run.measured or shared.tally.calls):
         raise problem
     pending = run.total - len(run.measured) - len(run.failures)
     return Evaluation(

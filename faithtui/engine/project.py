@@ -8,6 +8,7 @@ import json
 import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -81,7 +82,13 @@ class Project:
         return self._settings.reviewer
 
     def import_file(
-        self, path: str | Path, *, source: str | None = None, strict: bool = False
+        self,
+        path: str | Path,
+        *,
+        source: str | None = None,
+        format: str = "auto",
+        mapping: Mapping[str, str] | None = None,
+        strict: bool = False,
     ) -> Row:
         """Import conversations and human labels from a file, or from the files of a folder.
 
@@ -90,22 +97,37 @@ class Project:
         Args:
             path: What `faithtui import` takes.
             source: Name of the data set; None: the file's name without its suffix.
+            format: What the file is, as `--format` takes it; `auto` finds out.
+            mapping: Which column or key a part is, such as `{"question": "user_input"}`.
             strict: Import nothing when a line is refused.
 
         Returns:
             Counts under `read`, `new`, `unchanged` and `new_ratings`; under `refused` a sentence
-            for each line that was refused, as far as they are kept.
+            for each line that was refused, as far as they are kept; under `kept_aside` how often
+            each key came that nobody understood; under `formats` what the files were taken for.
+
+        Raises:
+            ConfigError: There is no such format, or no part of the name that `mapping` gives.
         """
         from faithtui.engine.dataset_import import import_files
+        from faithtui.formats.readers.datasets import FormatChoice
+        from faithtui.formats.readers.suggestions import read_key_map
 
         require_type(path, str | Path, "path", "a path")
+        require_type(format, str, "format", "a name such as ragas, or auto")
+        require_type(mapping, Mapping | None, "mapping", "a mapping from a name to a column")
+        renames = read_key_map([f"{ours}={theirs}" for ours, theirs in (mapping or {}).items()])
         result = import_files(
             self._store,
             [Path(path).expanduser()],
             source=source,
             strict=strict,
             report=lambda progress: None,
+            choice=FormatChoice(format, renames),
         )
+        kept_aside: Counter[str] = Counter()
+        for each in result.files:
+            kept_aside.update(each.unknown_keys)
         return {
             "sources": [each.source for each in result.files],
             "read": sum(each.read for each in result.files),
@@ -113,6 +135,8 @@ class Project:
             "unchanged": sum(each.unchanged for each in result.files),
             "new_ratings": sum(each.new_ratings for each in result.files),
             "refused": [str(each) for each in result.refusals],
+            "kept_aside": dict(kept_aside),
+            "formats": [each.format for each in result.files],
         }
 
     def import_rows(self, rows: Iterable[Mapping[str, object]], *, source: str) -> Row:

@@ -151,6 +151,32 @@ def test_a_budget_ends_it_and_what_was_measured_is_kept() -> None:
         evaluate(TALKS, judge=Answering(), budget_usd=1)
 
 
+def test_a_budget_that_ends_the_first_conversation_keeps_its_replies() -> None:
+    found = evaluate(TALKS[:1], judge=Thirsty(), concurrency=1, budget_tokens=5_000)
+    assert found.problem is not None
+    assert (len(found), found.pending) == (0, 1)
+    assert found.calls
+    judge = Thirsty()
+    rest = evaluate(TALKS[:1], judge=judge, replies=found.replies)
+    assert rest.is_complete
+    whole = evaluate(TALKS[:1], judge=Thirsty())
+    assert rest.calls == len(judge.asked) == whole.calls - found.calls
+
+
+def test_what_progress_raises_ends_the_asking_and_loses_nothing() -> None:
+    def show(progress: EvaluationProgress) -> None:
+        if progress.measured == 2:
+            raise ZeroDivisionError("by zero")
+
+    judge = CountingJudge()
+    found = evaluate(TALKS, judge=judge, concurrency=1, on_progress=show)
+    assert found.problem == "on_progress raised ZeroDivisionError: by zero"
+    assert (len(found), found.pending, found.interrupted) == (2, 4, False)
+    assert "stopped: on_progress raised" in str(found)
+    rest = evaluate(TALKS, judge=judge, replies=found.replies)
+    assert (rest.is_complete, rest.calls) == (True, len(judge.asked) - found.calls)
+
+
 def test_what_one_conversation_fails_at_is_told_and_the_others_are_measured() -> None:
     def fail(request: JudgeRequest) -> None:
         if "Parcel c-" in request.prompt:
@@ -279,6 +305,7 @@ def test_what_a_judge_raises_becomes_an_error_that_names_it(
         ({"judge": type("Deaf", (), {"answer": 1})()}, ConfigError, "has no `async def answer`"),
         ({"concurrency": 0}, ConfigError, "concurrency is 0"),
         ({"budget_tokens": 0}, ConfigError, "budget_tokens is 0"),
+        ({"budget_usd": float("inf")}, ConfigError, "budget_usd is inf"),
         ({"profile": {}}, InputError, "profile: is a dict; expected a JudgeProfile"),
         ({"profile": JudgeProfile(seed=1)}, ConfigError, "offline takes no parameters"),
         ({"replies": {}}, InputError, "replies: is a dict"),

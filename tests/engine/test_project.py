@@ -51,6 +51,23 @@ def test_files_are_imported_once_and_bad_lines_named(project: Project, tmp_path:
     }
 
 
+def test_columns_of_a_file_are_named_and_what_nobody_understood_is_told(
+    project: Project, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    row = {"ask": "Open?", "said": "In May.", "pages": ["It opens in May."], "mood": "fine"}
+    file.write_text(json.dumps(row) + "\n")
+    found = project.import_file(
+        file, format="rows", mapping={"question": "ask", "answer": "said", "contexts": "pages"}
+    )
+    assert (found["new"], found["refused"], found["formats"]) == (1, [], ["rows"])
+    assert found["kept_aside"] == {"mood": 1}
+    with pytest.raises(ConfigError, match="no name `asked`; known: "):
+        project.import_file(file, mapping={"asked": "ask"})
+    with pytest.raises(ConfigError, match="nothing"):
+        project.import_file(file, format="nothing")
+
+
 def test_a_run_is_executed_listed_and_gone_on_with(project: Project) -> None:
     told: list[tuple[int, int]] = []
     run = project.run(
