@@ -107,7 +107,7 @@ def title_pieces(
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
         Piece(f"{imported} · " if imported else "", "human"),
-        Piece(f"{run.labelled}/{run.claims} labelled", "quiet"),
+        Piece(f"{run.labelled}/{run.claims} labelled by anyone", "quiet"),
     ]
 
 
@@ -117,7 +117,7 @@ def item_head(width: int) -> Line:
     text = (
         f"  {fit_text('opening', at.opening)}{fit_text(' verdicts', at.bar + at.counts)}"
         f"{fit_text('score', at.score, right=True)}{fit_text('human', at.human, right=True)}"
-        f"{fit_text('done', at.done, right=True)}{' ' * at.marks}{fit_text(' id', at.key)}"
+        f"{fit_text('by you', at.done, right=True)}{' ' * at.marks}{fit_text(' id', at.key)}"
     )
     return make_line(Piece(text, "quiet"))
 

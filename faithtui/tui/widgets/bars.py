@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.style import Style
 from textual import events
 from textual.reactive import reactive
@@ -12,6 +13,8 @@ from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncat
 from faithtui.tui.widgets.key_clicks import find_pressed_hint
 from faithtui.tui.widgets.line_widget import LineWidget
 
+PART_MARK = " · "
+"""What stands between parts of the status line."""
 LEAST_RIGHT = 8
 """Cells below which the right end of the status line gives way altogether."""
 
@@ -43,8 +46,23 @@ class StatusLine(EdgeLine):
         room = width - width_of(self.left) - 5
         right: Sequence[Piece] = self.right
         if self.left and width_of(right) > room:
-            right = truncate_pieces(right, room) if room >= LEAST_RIGHT else ()
+            right = _keep_whole_parts(right, room) if room >= LEAST_RIGHT else ()
         return align_to_edges((Piece(" "), *self.left), (*right, Piece(" ")), width)
+
+
+def _keep_whole_parts(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:
+    """Leave out parts at the end, which stand behind ` · `; only a first one too long is cut."""
+    text = "".join(each.text for each in pieces)
+    end = text.rfind(PART_MARK)
+    while end > 0 and cell_len(text[:end]) > room:
+        end = text.rfind(PART_MARK, 0, end)
+    if end <= 0:
+        return truncate_pieces(pieces, room)
+    kept: list[Piece] = []
+    for each in pieces:
+        kept.append(Piece(each.text[:end], each.look))
+        end = max(0, end - len(each.text))
+    return kept
 
 
 class HintLine(EdgeLine):

@@ -117,6 +117,8 @@ async def test_human_labels_that_came_with_the_data_are_in_the_list(app: FaithAp
         row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
         assert "2 no/3" in row
         assert "imported labels" in title(app)
+        assert title(app).endswith("/6 labelled by anyone")
+        assert " by you " in screen_text(app)
 
 
 async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None:

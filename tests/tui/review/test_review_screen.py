@@ -120,3 +120,18 @@ def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:
     assert line.lay_out_line(40).text == " saved, claim 1   blind sample 3/20, E… "
     line.left = (Piece("thirty-five cells of what was done"),)
     assert line.lay_out_line(40).text.strip() == "thirty-five cells of what was done"
+
+
+def test_whole_parts_of_the_status_line_give_way() -> None:
+    line = StatusLine()
+    line.left = (Piece("saved, claim 1"),)
+    line.right = (Piece("3 left here · 9 s a claim · 3 min to go · ", "quiet"), Piece("ann"))
+    seen = {
+        line.lay_out_line(width).text.partition("claim 1")[2].strip() for width in range(35, 80)
+    }
+    assert seen == {
+        "3 left here",
+        "3 left here · 9 s a claim",
+        "3 left here · 9 s a claim · 3 min to go",
+        "3 left here · 9 s a claim · 3 min to go · ann",
+    }
