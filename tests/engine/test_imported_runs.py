@@ -198,8 +198,11 @@ def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
     ] == [float(each["passing"]) for each in results]
 
 
-def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store) -> None:
-    [file] = run(store, FOLDER / "ragas_annotated_summary_accuracy.json").files
+def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "annotated.json"
+    text = (FOLDER / "ragas_annotated_summary_accuracy.json").read_text()
+    path.write_text(text.replace('"summary_accuracy"', '"faithfulness"'))
+    [file] = run(store, path).files
     assert (file.new, file.new_ratings) == (19, 19)
     row = store.runs.row(RunId(1))
     assert (row.claims, row.labelled) == (19, 19)
