@@ -6,6 +6,7 @@ tool's own records is for its reader.
 """
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -202,7 +203,7 @@ def _to_label(value: object) -> str:
 def _to_number(value: object) -> float | None:
     match value:
         case bool() | int() | float():
-            return float(value)
+            return float(value) if abs(value) <= sys.float_info.max else None
         case _:
             return None
 
