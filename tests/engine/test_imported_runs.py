@@ -239,8 +239,11 @@ def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
     assert (row.state, row.conversations, row.done, row.claims) == (RunState.DONE, 5, 5, 5)
 
 
-def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store) -> None:
-    [file] = run(store, FOLDER / "ragas_annotated_summary_accuracy.json").files
+def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "annotated.json"
+    text = (FOLDER / "ragas_annotated_summary_accuracy.json").read_text()
+    path.write_text(text.replace('"summary_accuracy"', '"faithfulness"'))
+    [file] = run(store, path).files
     assert (file.new, file.new_ratings) == (19, 19)
     row = store.runs.row(RunId(1))
     assert (row.claims, row.labelled) == (19, 19)

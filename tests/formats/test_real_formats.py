@@ -166,7 +166,9 @@ def test_ids_of_traces_are_kept_with_their_turn() -> None:
 
 
 def test_what_a_person_changed_is_the_label_and_what_the_judge_said_the_verdict() -> None:
-    conversations, verdicts = read_fixture("ragas_annotated_answer_correctness.json")
+    scale = "q2-consistent-0-1"
+    choice = FormatChoice(scales={"answer_correctness": scale})
+    conversations, verdicts = read_fixture("ragas_annotated_answer_correctness.json", choice=choice)
     rows = json.loads((FOLDER / "ragas_annotated_answer_correctness.json").read_text())
     for conversation, verdict, row in zip(
         conversations, verdicts, rows["answer_correctness"], strict=True
@@ -175,9 +177,35 @@ def test_what_a_person_changed_is_the_label_and_what_the_judge_said_the_verdict(
         edited = prompt["edited_output"] or prompt["prompt_output"]
         [rating] = conversation.ratings
         flips = not row["is_accepted"] and not prompt["edited_output"]
-        assert rating.label == ("yes" if bool(edited["verdict"]) is not flips else "no")
+        assert rating.label == ("1" if bool(edited["verdict"]) is not flips else "0")
+        assert rating.scale == scale
         assert isinstance(verdict, ImportedVerdict)
         assert verdict.word == str(prompt["prompt_output"]["verdict"])
+
+
+@pytest.mark.parametrize("metric", ["helpfulness", "answer_correctness", "summary_accuracy"])
+def test_annotations_of_another_metric_are_metadata(metric: str) -> None:
+    path = FOLDER / f"ragas_annotated_{metric}.json"
+    dataset, file = open_dataset(path, FormatChoice(), None)
+    records = list(dataset.read(file))
+    assert not any(each.verdicts for each in records)
+    for each in records:
+        assert not isinstance(each.found, InputError)
+        assert not each.found.ratings
+        assert "prompts" in each.found.metadata
+    [(remark, count)] = dataset.notes.remarks.items()
+    assert f"--scale {metric}=q2-consistent-0-1" in remark
+    assert count == len(records)
+
+
+def test_annotations_of_faithfulness_are_labels(tmp_path: Path) -> None:
+    path = tmp_path / "annotated.json"
+    text = (FOLDER / "ragas_annotated_answer_correctness.json").read_text()
+    path.write_text(text.replace('"answer_correctness"', '"faithfulness"', 1))
+    conversations, verdicts = read(path)
+    labels = {rating.label for each in conversations for rating in each.ratings}
+    assert labels == {"yes", "no"}
+    assert len(verdicts) == len(conversations)
 
 
 def test_results_keep_score_and_word_of_the_judge() -> None:

@@ -198,7 +198,7 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
     Args:
         value: The object.
         renames: The new name of each; a name with dots is a path from the top, whose value comes
-            to the top.
+            to the top; an object that held nothing else is not there any more.
     """
     changed: dict[str, object] = {}
     for key, each in value.items():
@@ -212,8 +212,19 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
     for path, name in renames.items():
         found = _follow(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
+            parent = path.split(".")[0]
+            if _holds_only_mapped(value[parent], f"{parent}.", renames):
+                changed.pop(parent, None)
             changed[name] = found
     return changed
+
+
+def _holds_only_mapped(value: object, prefix: str, renames: Mapping[str, str]) -> bool:
+    """Say whether all that an object holds was named by a path."""
+    return isinstance(value, dict) and all(
+        f"{prefix}{key}" in renames or _holds_only_mapped(each, f"{prefix}{key}.", renames)
+        for key, each in value.items()
+    )
 
 
 def _rename_within(value: object, renames: Mapping[str, str]) -> object:

@@ -7,6 +7,7 @@ tool's own records is for its reader.
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -222,7 +223,7 @@ def _to_label(value: object) -> str:
 def _to_number(value: object) -> float | None:
     match value:
         case bool() | int() | float():
-            return float(value)
+            return float(value) if abs(value) <= sys.float_info.max else None
         case _:
             return None
 

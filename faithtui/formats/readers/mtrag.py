@@ -89,8 +89,12 @@ class TaskReader:
                     continue
                 last = each
                 fields = AnySpelling(each.found)
-                identity = fields.text("task_id") or str(each.line)
-                conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
+                try:
+                    identity = fields.text("task_id") or str(each.line)
+                    conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
+                except ShapeError as error:
+                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                    continue
                 groups.add(conversation, {**each.found, _LINE: each.line})
             for conversation, values in groups:
                 assert last is not None

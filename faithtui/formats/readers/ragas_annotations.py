@@ -1,5 +1,7 @@
 """ragas's annotated exports: what a metric said, and what a person put in its place.
 
+Only a metric about faithfulness gives verdicts and labels; what others say is kept as metadata.
+
 An accepted output is a human label that agrees; a changed one is the label that stands in it; one
 that was refused and not changed is the opposite verdict, where there are only two.
 
@@ -7,16 +9,20 @@ Source: ragas 0.4.3, `dataset_schema.py`, `MetricAnnotation`, and its docs on al
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.any_spelling import AnySpelling, has_keys
 from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.readers.exchanges import is_about_faithfulness
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import RowNames, read_row
 
+_NUMBERS: Final = {"yes": "1", "no": "0"}
 ANNOTATOR: Final = "ragas-annotator"
 _ROW: Final = RowNames(
     question=("user_input",), answer=("response",), contexts=("retrieved_contexts",)
@@ -59,6 +65,12 @@ def _read_row(
     draft.metadata["prompts"] = dict(prompts)
     if answer is None:
         return draft
+    if not is_about_faithfulness(metric) and not options.has_scale(metric):
+        options.notes.remarks[
+            f"annotations of the metric `{metric}` are kept as metadata; if it says how faithful "
+            f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"
+        ] += 1
+        return draft
     scale = options.find_scale(metric)
     for name in prompts:
         prompt = AnySpelling(prompts).inner(name)
@@ -75,6 +87,10 @@ def _read_row(
                 edited if isinstance(edited, Mapping) else None,
                 is_accepted if accepted is None else accepted,
             )
+    if scale == BINARY_SCALE:  # labels are words here, and that scale has numbers
+        draft.ratings = [
+            replace(each, label=_NUMBERS.get(each.label, each.label)) for each in draft.ratings
+        ]
     return draft
 
 

@@ -72,6 +72,14 @@ def test_a_key_nobody_understood_is_named_with_what_it_may_mean(cli: Cli, tmp_pa
     assert "1 p" in mapped.out
 
 
+def test_a_mapped_parent_is_understood(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"inputs": {"frage": "q"}, "answer": "a", "contexts": ["p"]}) + "\n")
+    done = cli("import", path, "--map", "question=inputs.frage", "--dry-run")
+    assert "1 user: q" in done.out
+    assert "not understood" not in done.out
+
+
 def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     data = (FOLDER / "ragas_single_turn.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
