@@ -5,7 +5,8 @@ the passages are those that its claims were judged against.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +39,10 @@ _NO_CONVERSATION: Final = (
 )
 _NOT_COUNTED: Final = (
     "labels that enter no agreement figure, such as those given in bulk, are left out"
+)
+_NO_TEXT: Final = (
+    "answers some of whose passages no claim was judged against have unknown passages: the export "
+    "has no text of them"
 )
 _STATEMENTS: Final = (
     "claims that are statements of documents are left out: verdicts are read of answers alone"
@@ -150,11 +155,9 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
     draft = ConversationDraft(key=str(first["conversation"]))
     if isinstance(first.get("metadata"), dict):
         draft.metadata = dict(first["metadata"])
-    passages = {
-        str(each.get("document")): each for row in rows for each in list_objects(row["passages"])
-    }
+    passages = _PassageFinder(rows)
     for message in list_objects(first["messages"]):
-        _add_message(draft, message, passages)
+        _add_message(draft, message, passages, options)
     of_window: dict[tuple[str, int], list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
         position = row["turn"]
@@ -179,10 +182,37 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
     yield draft
 
 
+class _PassageFinder:
+    """Finds the passages that messages name by the hash of their text.
+
+    One text may have come from several sources: its first place in the messages gets the first
+    source in the rows, its second place the second, and further places the last.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._found: dict[str, dict[Document, None]] = {}
+        for row in rows:
+            for each in list_objects(row["passages"]):
+                source = each.get("source")
+                document = Document(str(each.get("text")), None if source is None else str(source))
+                self._found.setdefault(str(each.get("document")), {})[document] = None
+        self._used: Counter[str] = Counter()
+
+    def find_passage(self, name: str) -> Document | None:
+        """Give the next passage of this name; None: no row has it."""
+        documents = list(self._found.get(name, ()))
+        if not documents:
+            return None
+        place = min(self._used[name], len(documents) - 1)
+        self._used[name] += 1
+        return documents[place]
+
+
 def _add_message(
     draft: ConversationDraft,
     message: Mapping[str, object],
-    passages: Mapping[str, Mapping[str, object]],
+    passages: _PassageFinder,
+    options: ReadOptions,
 ) -> None:
     role, content = message.get("role"), message.get("content")
     if role not in ("user", "assistant") or not isinstance(content, str):
@@ -190,14 +220,12 @@ def _add_message(
     names = message.get("documents")
     shown = None
     if isinstance(names, list):
-        known = [passages[str(each)] for each in names if str(each) in passages]
-        documents = tuple(
-            Document(
-                str(each.get("text")), None if (name := each.get("source")) is None else str(name)
-            )
-            for each in known
-        )
-        shown = PassageList(documents, ({},) * len(documents))
+        found = [passages.find_passage(str(each)) for each in names]
+        documents = tuple(each for each in found if each is not None)
+        if len(documents) == len(names):
+            shown = PassageList(documents, ({},) * len(documents))
+        else:
+            options.notes.remarks[_NO_TEXT] += 1
     draft.add_turn(role, content, shown)
 
 

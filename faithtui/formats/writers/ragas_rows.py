@@ -29,10 +29,11 @@ def _make_row(
     conversation: ExportConversation, results: Sequence[AnswerResult]
 ) -> Mapping[str, object]:
     first = results[0]
+    is_known = bool(first.passages) or conversation.turns[first.turn].passages is not None
     row: dict[str, object] = {
         "user_input": first.question or "",
-        "retrieved_contexts": [each.text for each in first.passages],
-        "retrieved_context_ids": [each.document for each in first.passages],
+        "retrieved_contexts": [each.text for each in first.passages] if is_known else None,
+        "retrieved_context_ids": [each.document for each in first.passages] if is_known else None,
         "response": first.answer,
     }
     for each in results:

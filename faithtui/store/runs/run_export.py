@@ -259,9 +259,9 @@ class _Part(NamedTuple):
 
     turns: Mapping[int, Sequence[ExportTurn]]
     documents: Mapping[int, Mapping[int, ExportPassage]]
-    """Of each conversation, by id of the document; in reading order."""
-    in_turn: Mapping[tuple[int, int], Sequence[int]]
-    """Ids of documents, by conversation and turn."""
+    """Of each conversation, by id of the document; of several sources the first."""
+    in_turn: Mapping[tuple[int, int], Sequence[ExportPassage]]
+    """What was retrieved, by conversation and turn; one text from two sources is two passages."""
     windows: Mapping[int, Sequence[ExportWindow]]
     claims: Mapping[int, Sequence[_JudgedClaim]]
     evidence: Mapping[tuple[int, int], Sequence[ExportEvidence]]
@@ -301,7 +301,7 @@ class _PartReader:
         documents, in_turn = self._read_documents()
         acts, labels = self._read_labels(items)
         part = _Part(
-            turns=self._read_turns(documents, in_turn),
+            turns=self._read_turns(in_turn),
             documents=documents,
             in_turn=in_turn,
             windows=self._read_windows(),
@@ -341,9 +341,9 @@ class _PartReader:
 
     def _read_documents(
         self,
-    ) -> tuple[dict[int, dict[int, ExportPassage]], dict[tuple[int, int], list[int]]]:
+    ) -> tuple[dict[int, dict[int, ExportPassage]], dict[tuple[int, int], list[ExportPassage]]]:
         found: dict[int, dict[int, ExportPassage]] = defaultdict(dict)
-        in_turn: dict[tuple[int, int], list[int]] = defaultdict(list)
+        in_turn: dict[tuple[int, int], list[ExportPassage]] = defaultdict(list)
         texts: dict[int, str] = {}
         for talk, at, document_id, source, digest, text in self._fetch(
             select(
@@ -363,14 +363,13 @@ class _PartReader:
             )
         ):
             kept = texts.setdefault(document_id, text)  # one text, however often it was retrieved
-            found[talk].setdefault(document_id, ExportPassage(digest, kept, source))
-            in_turn[talk, at].append(document_id)
+            passage = ExportPassage(digest, kept, source)
+            found[talk].setdefault(document_id, passage)
+            in_turn[talk, at].append(passage)
         return found, in_turn
 
     def _read_turns(
-        self,
-        documents: Mapping[int, Mapping[int, ExportPassage]],
-        in_turn: Mapping[tuple[int, int], Sequence[int]],
+        self, in_turn: Mapping[tuple[int, int], Sequence[ExportPassage]]
     ) -> dict[int, list[ExportTurn]]:
         found: dict[int, list[ExportTurn]] = defaultdict(list)
         for talk, at, role, content, has_context in self._fetch(
@@ -388,7 +387,7 @@ class _PartReader:
         ):
             retrieved = None
             if has_context:
-                retrieved = tuple(documents[talk][each] for each in in_turn.get((talk, at), ()))
+                retrieved = tuple(in_turn.get((talk, at), ()))
             found[talk].append(ExportTurn(role, content, retrieved))
         return found
 
@@ -723,14 +722,14 @@ def _list_passages(
     talk: int, positions: Sequence[int], turns: Sequence[ExportTurn], part: _Part
 ) -> tuple[ExportPassage, ...]:
     """List the documents of the assistant's turns in view, in reading order, each once."""
-    documents = part.documents.get(talk, {})
-    shown = dict.fromkeys(
-        each
-        for at in positions
-        if turns[at].role == "assistant"
-        for each in part.in_turn.get((talk, at), ())
+    return tuple(
+        dict.fromkeys(
+            each
+            for at in positions
+            if turns[at].role == "assistant"
+            for each in part.in_turn.get((talk, at), ())
+        )
     )
-    return tuple(documents[each] for each in shown)
 
 
 def _make_claim_id(item: _Item, found: _JudgedClaim, documents: Mapping[int, ExportPassage]) -> str:

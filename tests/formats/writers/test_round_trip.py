@@ -35,7 +35,7 @@ from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
-from tests.formats.writers.exported import AT, REVIEWED, RUN, make_claim, make_label
+from tests.formats.writers.exported import AT, DEPOT, REVIEWED, RUN, make_claim, make_label
 
 _words = st.lists(
     st.sampled_from(
@@ -303,6 +303,53 @@ def test_a_row_of_claims_with_a_wrong_field_is_refused_by_its_name(
     errors = [each.found for each in found if isinstance(each.found, InputError)]
     assert [(each.line, each.field) for each in errors] == [(2, field)]
     assert len(found) == 2
+
+
+def read_claims(talk: ExportConversation) -> tuple[ParsedRecord, Mapping[str, int]]:
+    """Write the claims of a conversation and read them again, with the remarks."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "c.jsonl"
+        write_lines(path, [make_claim_rows(RUN, talk)])
+        dataset, opened = open_dataset(path, FormatChoice(), "orders")
+        (parsed,) = dataset.read(opened)
+    return parsed, dataset.notes.remarks
+
+
+def test_passages_without_their_text_come_back_as_unknown() -> None:
+    """No claim of the second answer was judged, so no row has the text of its second passage."""
+    other = ExportPassage("f" * 64, "Parcels are brown.", None)
+    turns = (
+        *REVIEWED.turns,
+        ExportTurn("user", "Which colour?", None),
+        ExportTurn("assistant", "Brown.", (DEPOT, other)),
+        ExportTurn("user", "And?", None),
+        ExportTurn("assistant", "Nothing.", ()),
+    )
+    parsed, remarks = read_claims(replace(REVIEWED, turns=turns))
+    assert not isinstance(parsed.found, Exception)
+    shown = [each.retrieval_context for each in parsed.found.turns if each.role == "assistant"]
+    assert [None if each is None else len(each) for each in shown] == [2, None, 0]
+    assert [count for text, count in remarks.items() if "unknown passages" in text] == [1]
+
+
+def test_one_text_from_two_sources_comes_back_with_both() -> None:
+    shown = (DEPOT, DEPOT._replace(source="faq.md"))
+    turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=shown))
+    claims = tuple(each._replace(passages=shown) for each in REVIEWED.claims)
+    talk = replace(REVIEWED, turns=turns, claims=claims)
+    parsed, _ = read_claims(talk)
+    assert not isinstance(parsed.found, Exception)
+    assert parsed.found.turns == turns_of(talk)
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_ragas_rows_tell_unknown_passages_from_none(is_known: bool) -> None:
+    turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=() if is_known else None))
+    claims = tuple(each._replace(passages=()) for each in REVIEWED.claims)
+    talk = replace(REVIEWED, turns=turns, claims=claims)
+    (parsed,) = read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))})
+    assert not isinstance(parsed.found, Exception)
+    assert parsed.found.turns[1].retrieval_context == (() if is_known else None)
 
 
 def langfuse_trace(place: int, question: str, turn: ExportTurn) -> dict[str, object]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, Event, MarkedPassage
-from faithtui.domain.conversation import Rating
+from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
@@ -79,6 +79,20 @@ def test_an_imported_label_of_an_answer_comes_though_the_run_judged_claims(
         "partly",
     )
     assert label.at is not None
+
+
+def test_one_text_from_two_sources_is_two_passages(store: Store) -> None:
+    plain = talk("two")
+    turns = list(plain.turns)
+    turns[1] = replace(
+        turns[1], retrieval_context=(Document("Fact 0.", "a.md"), Document("Fact 0.", "b.md"))
+    )
+    run, _ = judged(store, replace(plain, turns=tuple(turns)), LABELS)
+    found = only(store, run)
+    expected = [("Fact 0.", "a.md"), ("Fact 0.", "b.md")]
+    assert found.turns[1].passages is not None
+    for passages in (found.turns[1].passages, found.claims[0].passages):
+        assert [(each.text, each.source) for each in passages] == expected
 
 
 def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -> None:
