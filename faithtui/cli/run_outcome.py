@@ -23,9 +23,19 @@ def exit_code(row: RunRow) -> int:
     """Say what a command ends with that worked on a run."""
     if row.state is RunState.WAITING:
         return WAITS
-    if row.state is not RunState.DONE or row.failed or row.incomplete:
+    if row.state is not RunState.DONE or is_incomplete(row):
         return INCOMPLETE
     return DONE
+
+
+def is_incomplete(row: RunRow) -> bool:
+    """Whether a run came to its end, and something of it failed or lacks a verdict."""
+    return row.state is RunState.DONE and bool(row.failed or row.incomplete)
+
+
+def format_state(row: RunRow) -> str:
+    """Name where a run stands, as the sentence at its end does."""
+    return "incomplete" if is_incomplete(row) else row.state.value
 
 
 def choose_gravest_code(codes: Iterable[int]) -> int:

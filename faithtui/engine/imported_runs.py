@@ -22,6 +22,7 @@ from faithtui.domain.imported_verdicts import (
     ImportedWindow,
     place_windows,
 )
+from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.text.location import find_closest_text, find_span
 from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
@@ -31,6 +32,7 @@ from faithtui.metrics.base import Metric
 from faithtui.metrics.findings import WindowFindings, assess_window, has_context
 from faithtui.metrics.registry import build, options_to_json
 from faithtui.store.records import ItemState, RunSpec, RunState
+from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store
 
 JUDGE: Final = "imported:"
@@ -172,7 +174,7 @@ def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
 def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
     """Name what a judge said of a data set, so that the same is not imported twice."""
     text = json.dumps([source, judge, values], ensure_ascii=True, sort_keys=True)
-    return f"imported/1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    return f"{IMPORTED_FINGERPRINT}1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _create_run(
@@ -193,6 +195,7 @@ def _create_run(
         rule=metric.rule,
         judge=judge,
         judge_fingerprint=fingerprint,
+        profile=NO_PARAMETERS,
         prompt_digest=metric.prompt_digest,
         claims_from="extracted",
     )

@@ -1,7 +1,9 @@
 """Verdicts that came with a data set become runs of an imported judge."""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,15 @@ from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, pla
 from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.dataset_import import ImportResult, import_files
+from faithtui.engine.review.judge_facts import describe_judge
+from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts
+from faithtui.engine.runs.run_execution import rebuild_metric
+from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
 from faithtui.formats.writers.flat_files import write_json_lines
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
+from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics.registry import build
 from faithtui.store.records import ReviewView, RunState
 from faithtui.store.store import Store
@@ -247,6 +254,25 @@ def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store, tmp_
     assert (file.new, file.new_ratings) == (19, 19)
     row = store.runs.row(RunId(1))
     assert (row.claims, row.labelled) == (19, 19)
+
+
+def test_a_run_that_was_imported_says_so_and_has_no_parameters(store: Store) -> None:
+    run(store, FOLDER / "llamaindex_evaluation_results.json")
+    # As earlier versions stored it.
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("UPDATE run SET profile = '{\"temperature\": 0.0}'")
+        connection.commit()
+    row = store.runs.row(RunId(1))
+    assert row.spec.is_imported
+    assert row.spec.profile.describe() == ""
+    said = "run 1 was imported: faithtui asked nothing, its prompts and parameters are not known"
+    assert describe_judge(store, row, read_prices()) == f"imported:llamaindex\n\n{said}"
+    with pytest.raises(StoreError, match=said):
+        read_run_prompts(store, RunId(1))
+    with pytest.raises(ConfigError, match=f"{said}; start a new run"):
+        rebuild_metric(store, row)
+    first = list_prompt_sets(store)[0]
+    assert (first.runs, first.is_known) == ((RunId(1),), False)
 
 
 def test_a_rehearsal_counts_draws_and_writes_nothing(store: Store) -> None:

@@ -59,12 +59,12 @@ def list_prompts(
         ],
         [
             (
-                each.digest[:12] or "not kept",
+                each.digest[:12] or ("not kept" if each.is_known else "not known"),
                 each.metric,
-                str(each.version),
+                str(each.version) if each.is_known else "",
                 _format_runs(each),
                 f"{each.created_at:%Y-%m-%d %H:%M}" if each.created_at else "",
-                "the program" if each.packaged else "a folder, or an earlier version",
+                _format_origin(each),
             )
             for each in found
         ],
@@ -206,11 +206,17 @@ def _format_runs(each: "PromptSetSummary") -> str:
     return f"{shown} and {len(each.runs) - 5} more" if len(each.runs) > 5 else shown
 
 
+def _format_origin(each: "PromptSetSummary") -> str:
+    if not each.is_known:
+        return "imported verdicts"
+    return "the program" if each.packaged else "a folder, or an earlier version"
+
+
 def _summary_as_json(each: "PromptSetSummary") -> dict[str, object]:
     return {
         "digest": each.digest or None,
         "metric": each.metric,
-        "version": each.version,
+        "version": each.version if each.is_known else None,
         "runs": list(each.runs),
         "created_at": None if each.created_at is None else each.created_at.isoformat(),
         "packaged": each.packaged,

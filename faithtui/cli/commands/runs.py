@@ -29,7 +29,7 @@ def runs(
     Example: faithtui runs --json
     """
     from faithtui.cli.run_options_text import describe_differing_options, format_options
-    from faithtui.cli.run_outcome import format_resume_hint
+    from faithtui.cli.run_outcome import format_resume_hint, format_state, is_incomplete
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
     from faithtui.engine.runs.run_liveness import read_runs
@@ -42,7 +42,7 @@ def runs(
         failures = {
             row.id: opened.runs.count_reasons(row.id, ItemState.FAILED)
             for row in rows
-            if row.incomplete
+            if is_incomplete(row)
         }
     if options.json:
         print_json(
@@ -62,7 +62,7 @@ def runs(
             Column("failed", "right", rank=2),
             Column("skipped", "right", rank=2),
             Column("undefined", "right", rank=2),
-            Column("incomplete", "right", rank=2),
+            Column("without verdict", "right", rank=2),
             Column("claims", "right", rank=1),
             Column("labelled", "right", rank=1),
             Column("score", "right"),
@@ -78,8 +78,8 @@ def runs(
                 row.spec.judge_title,
                 f"{row.state.value}: {out[row.id].questions} out"
                 if row.id in out
-                else row.state.value,
-                f"{row.done + row.failed + row.skipped}/{row.conversations}",
+                else format_state(row),
+                f"{row.done}/{row.conversations}",
                 str(row.failed),
                 str(row.skipped),
                 str(row.undefined),
@@ -98,5 +98,5 @@ def runs(
     for note in describe_differing_options({row.id: row.spec for row in reversed(rows)}):
         print_to_stderr(note)
     for row in rows:
-        if row.state is RunState.INTERRUPTED or row.incomplete:
+        if row.state is RunState.INTERRUPTED or is_incomplete(row):
             print_to_stderr(format_resume_hint(row, failures.get(row.id, {})) or "")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from faithtui.domain.judging.judge_names import judge_title
+from faithtui.engine.review.run_prompts import describe_imported
 from faithtui.errors import ConfigError
 from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
@@ -36,6 +37,8 @@ def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
         whoever draws them.
     """
     spec = row.spec
+    if spec.is_imported:
+        return f"{spec.judge}\n\n{describe_imported(row.id)}"
     if spec.judge == "offline":
         lines = [format_judge_card(spec.judge)]
         if spec.calibration is not None:

@@ -47,6 +47,15 @@ class PromptSetSummary:
     """When the first run with them was planned; None: no run keeps them."""
     packaged: bool
     """They are the ones that come with the program."""
+    is_known: bool = True
+    """False: of imported runs, whose judges were asked elsewhere."""
+
+
+def describe_imported(run: RunId) -> str:
+    """Say of a run whose verdicts came with a data set what is not known of it."""
+    return (
+        f"run {run} was imported: faithtui asked nothing, its prompts and parameters are not known"
+    )
 
 
 def load_run_prompts(store: Store, spec: RunSpec) -> PromptSet:
@@ -67,10 +76,12 @@ def read_run_prompts(store: Store, run: RunId) -> RunPrompts:
     """Read the texts that a run sends, examples included.
 
     Raises:
-        StoreError: There is no such run; or it was begun before texts were kept, and what was sent
-            is not to be had any more.
+        StoreError: There is no such run; or it was imported; or it was begun before texts were
+            kept, and what was sent is not to be had any more.
     """
     spec = store.runs.row(run).spec
+    if spec.is_imported:
+        raise StoreError(describe_imported(run))
     try:
         examples = read_stored_examples(store, spec.example_set)
         prompts = load_run_prompts(store, spec)
@@ -106,9 +117,14 @@ def list_prompt_sets(store: Store) -> tuple[PromptSetSummary, ...]:
                 )
             )
             continue
-        for key in dict.fromkeys(store.runs.row(each).spec.metric for each in runs):
-            of_metric = tuple(each for each in runs if store.runs.row(each).spec.metric == key)
-            found.append(PromptSetSummary("", key, FIRST_VERSION, of_metric, None, False))
+        alike: dict[tuple[str, bool], list[RunId]] = {}
+        for each in runs:
+            spec = store.runs.row(each).spec
+            alike.setdefault((spec.metric, spec.is_imported), []).append(each)
+        found += [
+            PromptSetSummary("", key, FIRST_VERSION, tuple(those), None, False, not is_imported)
+            for (key, is_imported), those in alike.items()
+        ]
     found += [
         PromptSetSummary(digest, key, PromptSet({}).version, (), None, True)
         for digest, key in left.items()

@@ -23,7 +23,7 @@ from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
-from faithtui.engine.review.run_prompts import load_run_prompts
+from faithtui.engine.review.run_prompts import describe_imported, load_run_prompts
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
@@ -343,12 +343,14 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     """Build the run's metric, with the texts it was begun with, and see that it asks the same.
 
     Raises:
-        ConfigError: Its prompts are not to be had any more, or its version or its options are not
-            what they were.
+        ConfigError: It was imported, its prompts are not to be had any more, or its version or its
+            options are not what they were.
         StoreError: Its examples are not there.
         InputError: Its examples are not what they should be.
     """
     spec = row.spec
+    if spec.is_imported:
+        raise ConfigError(f"{describe_imported(row.id)}; start a new run over its conversations")
     metric = build(
         spec.metric,
         spec.options,

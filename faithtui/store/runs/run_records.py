@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from faithtui.domain.ids import ClaimSetId, RunId
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
@@ -16,6 +17,9 @@ from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, Failure
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoringRule
+
+IMPORTED_FINGERPRINT: Final = "imported/"
+"""What the fingerprint of a judge begins with whose verdicts came with a data set."""
 
 
 class RunState(StrEnum):
@@ -89,6 +93,11 @@ class RunSpec(RunSettings):
     calibration: Mapping[str, object] | None = None
     """How the embedded judge was recalibrated: `slope`, `intercept`, `labels`, and `threshold`
     where its verdicts do not begin at 0.5."""
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its verdicts came with a data set: nothing was asked for it."""
+        return self.judge_fingerprint.startswith(IMPORTED_FINGERPRINT)
 
     @property
     def judge_title(self) -> str:

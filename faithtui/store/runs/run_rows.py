@@ -1,13 +1,13 @@
 """A run as lists show it, whoever read its row. No SQLAlchemy here: it takes long to import."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.judging.judge_profile import JudgeProfile
+from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.records import RunRow, RunSpec, RunState
 from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
@@ -42,8 +42,11 @@ _RUN_READERS: Final = _list_readers(RunRow)
 
 def run_from_row(row: Any) -> RunRow:
     """Make a run of a row of its table, whose JSON and times are values already."""
+    spec = RunSpec(**{name: read(getattr(row, name)) for name, read in _SPEC_READERS.items()})
+    if spec.is_imported:  # earlier versions stored the parameters of a run that asks
+        spec = replace(spec, profile=NO_PARAMETERS)
     return RunRow(
-        spec=RunSpec(**{name: read(getattr(row, name)) for name, read in _SPEC_READERS.items()}),
+        spec=spec,
         missing_verdicts=row.missing,
         score=mean_from_units(row.score_sum, row.scored),
         corrected=mean_from_units(row.corrected_sum, row.corrected_scored),

@@ -76,3 +76,23 @@ def test_two_runs_are_compared_text_by_text(cli: Cli, path: Path) -> None:
     assert said["changed"] == ["final-reason"]
     same = cli("prompts", "diff", "1", "1", "--store", path)
     assert (same.out, same.err) == ("", "runs 1 and 1 send the same texts\n")
+
+
+def test_of_an_imported_run_no_prompts_are_known(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "imported.db"
+    file = Path(__file__).parents[3] / "fixtures/real_formats/llamaindex_evaluation_results.json"
+    assert cli("--store", path, "import", file).code == 0
+    said = "run 1 was imported: faithtui asked nothing, its prompts and parameters are not known"
+    assert said in cli("--store", path, "prompts", "show", "1").err
+    assert said in cli("--store", path, "prompts", "diff", "1", "1").err
+    listed = cli("--store", path, "prompts", "list").out.splitlines()[1]
+    assert listed.split() == [
+        "not",
+        "known",
+        "llamaindex-faithfulness",
+        "1",
+        "imported",
+        "verdicts",
+    ]
+    done = cli("--store", path, "run", "--resume", "1")
+    assert (done.code, said in done.err) == (ConfigError.exit_code, True)

@@ -62,7 +62,9 @@ def test_a_missing_verdict_is_told_everywhere_and_filled_in_by_resuming(
     assert "faithtui run --resume 1" in ran.advice
     (row,) = cli("runs", "--json", "--store", path).json
     assert (row["state"], row["incomplete"], row["missing_verdicts"]) == ("done", 1, 1)
-    assert sentence in cli("runs", "--store", path).advice
+    listed = cli("runs", "--store", path)
+    assert sentence in listed.advice
+    assert "incomplete" in listed.out.splitlines()[1].split()
     shown = cli("show", "1", "--store", path)
     assert sentence in shown.advice
     assert [line.split()[2] for line in shown.out.splitlines()[1:]].count("incomplete") == 1

@@ -1,0 +1,24 @@
+"""What a run is called in the list is what its exit code says."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.cli.run_outcome import DONE, INCOMPLETE, exit_code, format_state
+from faithtui.store.records import RunState
+from tests.engine.building import conversation, planned, store_with
+
+
+@pytest.mark.parametrize(
+    ("failed", "incomplete", "state", "code"),
+    [(0, 0, "done", DONE), (1, 0, "incomplete", INCOMPLETE), (0, 1, "incomplete", INCOMPLETE)],
+)
+def test_state_and_exit_code_agree(
+    tmp_path: Path, failed: int, incomplete: int, state: str, code: int
+) -> None:
+    with store_with(tmp_path / "s.db", [conversation("a", 1)]) as store:
+        row = store.runs.row(planned(store))
+    ended = replace(row, state=RunState.DONE, failed=failed, incomplete=incomplete)
+    assert (format_state(ended), exit_code(ended)) == (state, code)
+    assert format_state(replace(ended, state=RunState.CANCELLED)) == "cancelled"
