@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.config import Settings
-from faithtui.domain.judging.image_addresses import read_host
+from faithtui.domain.judging.image_addresses import ANY_HOST, is_public, read_host
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.errors import ConfigError
 
@@ -18,7 +18,8 @@ def environment_from_settings(
         image_hosts: Hosts that were typed, besides those of the settings.
 
     Raises:
-        ConfigError: The price table or the redaction function cannot be used, or a host is none.
+        ConfigError: The price table or the redaction function cannot be used, or a host is none or
+            private.
     """
     typed = []
     for each in image_hosts:
@@ -26,6 +27,11 @@ def environment_from_settings(
         if host is None:
             raise ConfigError(
                 f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
+            )
+        if host != ANY_HOST and not is_public(host):
+            raise ConfigError(
+                f"--allow-image-host is `{each}`, which is a host of a private network: no judge "
+                "is ever sent an address there; import its images themselves, as `path` or `base64`"
             )
         typed.append(host)
     return make_run_environment(

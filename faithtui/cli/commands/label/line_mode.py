@@ -249,7 +249,7 @@ class LineMode:
     def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
-            self.talk.say("refused", "refused: it has your verdict; u takes it back")
+            self._refuse("it has your verdict; u takes it back")
             return
         self._record(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
         self.talk.say("later", f"skipped: {served.name}", claim=served.claim.id)
@@ -278,7 +278,7 @@ class LineMode:
                 return
         problem = NOTE.find_problem(len(text))
         if problem is not None:
-            self.talk.say("refused", f"refused: {problem}")
+            self._refuse(problem)
             return
         note = "" if text == "-" else text
         self._record(served.claim.id, Action.NOTED, saw_judge=served.knows_judge, note=note)
@@ -367,7 +367,7 @@ class LineMode:
     def _add_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self.last_verdict is None:
-            self.talk.say("refused", "refused: a reason code belongs to a label; give one first")
+            self._refuse("a reason code belongs to a label; give one first")
             return
         self._record(self.last_verdict.claim, Action.CODED, saw_judge=False, code=code.name)
         self.talk.say(
@@ -381,7 +381,7 @@ class LineMode:
 
     def _toggle_unsure(self) -> None:
         if self.last_verdict is None:
-            self.talk.say("refused", "refused: low confidence belongs to a label; give one first")
+            self._refuse("low confidence belongs to a label; give one first")
             return
         mark = LabelMark.SURE if self.unsure else LabelMark.UNSURE
         self._record(self.last_verdict.claim, Action.MARKED, saw_judge=False, mark=mark)

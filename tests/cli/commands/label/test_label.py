@@ -249,6 +249,17 @@ def test_evidence_is_marked_by_quoting_and_undone(label: Label, path: Path) -> N
     assert said == ["evidence", "evidence", "withdrawn", "evidence", "evidence"]
 
 
+def test_json_says_why_something_was_refused(label: Label) -> None:
+    told = events(label(f"1\nc\ne {'x' * 5_000_000}\n", *NEW, "--json"))
+    reasons = [each["reason"] for each in told if each["event"] == "refused"]
+    assert reasons == [
+        "a reason code belongs to a label; give one first",
+        "low confidence belongs to a label; give one first",
+        "a note may have 100,000 characters, and this has 5,000,000; shorten it, or keep the rest "
+        "in a file it names",
+    ]
+
+
 def test_evidence_that_is_marked_is_read_out_again(label: Label) -> None:
     out = label("E blue and\n\n", *NEW).out
     assert "1 stretch marked as evidence" in out

@@ -46,6 +46,16 @@ def test_nothing_is_sent_before_a_host_is_allowed(cli: Cli, words: list[str]) ->
     )
 
 
+@pytest.mark.parametrize("host", ["10.0.0.1", "127.1", "localhost", "[fe80::1]", "169.254.169.254"])
+def test_a_private_host_is_not_allowed_by_name(cli: Cli, words: list[str], host: str) -> None:
+    found = cli("run", *words, "--allow-image-host", host)
+    assert found.code == 2
+    assert found.err == (
+        f"error: --allow-image-host is `{host}`, which is a host of a private network: no judge is "
+        "ever sent an address there; import its images themselves, as `path` or `base64`\n"
+    )
+
+
 @pytest.mark.parametrize("by_settings", [False, True])
 def test_what_is_allowed_is_sent_and_what_is_private_never(
     tmp_path: Path, cli: Cli, words: list[str], by_settings: bool
