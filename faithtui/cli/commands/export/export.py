@@ -22,7 +22,6 @@ from faithtui.cli.options import (
 )
 from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -157,6 +156,8 @@ def export(
     }
     known = [each for each in OPTIONS_OF_KIND if each != _BUNDLE]
     if what not in known:
+        from faithtui.domain.text.suggestions import format_suggestion
+
         meant = format_suggestion(_ALIASES.get(what.lower(), what), known)
         raise ConfigError(
             f"there is nothing called `{what}` to export; known: {', '.join(known)}{meant}"

@@ -246,6 +246,6 @@ def test_the_json_of_a_run_has_its_keys_in_their_order_and_no_path_or_address(
         *("windows", "failed_windows", "undefined_windows", "skipped_windows"),
         *("scored", "undefined", "incomplete"),
         *("claims", "missing_verdicts", "labelled", "score", "corrected", "integrity"),
-        *("calls", "tokens_in", "tokens_out", "archived_at"),
+        *("calls", "tokens_in", "tokens_out", "archived_at", "with_overrides"),
     ]
     assert not {"base_url", "prompts_dir"} & set(shown)
