@@ -1,5 +1,6 @@
 """What was written is what is read: no text taken for a wrapper, no judge for an annotator."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,6 +90,24 @@ def test_a_correction_of_a_judge_is_no_word_of_the_judge(tmp_path: Path) -> None
     }  # fmt: skip
     [conversation], [verdict] = read(write(tmp_path / "ls.jsonl", run, feedback))
     assert (verdict.score, conversation.ratings) == (1.0, ())
+
+
+@pytest.mark.parametrize(("accepted", "labels"), [(None, []), (False, []), (True, ["yes"])])
+def test_only_what_somebody_accepted_is_a_label(
+    tmp_path: Path, accepted: bool | None, labels: list[str]
+) -> None:
+    said = {"statements": [{"statement": "It opens.", "verdict": 1, "reason": "so"}]}
+    row = {
+        "metric_input": {"user_input": "q", "response": "It opens.", "retrieved_contexts": ["p"]},
+        "metric_output": 1.0,
+        "is_accepted": accepted,
+        "prompts": {"nli": {"prompt_input": {}, "prompt_output": said, "edited_output": None}},
+    }
+    path = tmp_path / "ragas.json"
+    path.write_text(json.dumps({"faithfulness": [row]}))
+    [conversation], [verdict] = read(path)
+    assert [each.label for each in conversation.ratings] == labels
+    assert verdict.judge == "ragas faithfulness"
 
 
 def test_times_with_fractions_and_in_zones_sort_by_time() -> None:

@@ -111,8 +111,9 @@ def _add_output(
                 judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
             )
         )
-        if accepted is False and edited is None:
-            return  # refused as a whole: which statement was wrong is not said
+        if accepted is not True and edited is None:
+            # Nobody looked, or it was refused as a whole: which statement was wrong is not said.
+            return
         for claim, verdict in changed.items():
             if verdict is not None:
                 draft.add_rating(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
