@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.agreement.rating_scales import SCALE_NAMES
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
@@ -65,8 +64,9 @@ def import_(
         list[str] | None,
         typer.Option(
             metavar="SCORE=SCALE",
-            help="Which label scale a human score of the files uses, one of "
-            f"{', '.join(SCALE_NAMES)}; may be repeated.",
+            help="Which label scale a human score of the files uses, such as "
+            "faithfulness=mtrag-faithfulness-1-4; a wrong one is told with all scales; may be "
+            "repeated.",
         ),
     ] = None,
     strict: Annotated[
@@ -163,6 +163,7 @@ def _read_scales(given: list[str] | None) -> dict[str, str]:
     Raises:
         ConfigError: One has another form.
     """
+    from faithtui.agreement.rating_scales import SCALE_NAMES
     from faithtui.domain.text.suggestions import format_suggestion
 
     scales = {}

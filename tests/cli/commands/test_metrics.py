@@ -166,7 +166,7 @@ def test_what_failed_says_why_once(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 5
     assert "1 conversation failed; see" in result.err
     shown = cli("show", "last", "p1", "--store", store).out
-    assert shown.count("the judge takes no images") == 1
+    assert shown.count("holds images and this judge takes none") == 1
     assert "image https://example.org/sign.png" in shown
     table = shown.split("metrics compared, answer by answer")[1].strip().splitlines()
     assert table[1].split()[-len(KEYS) :] == ["failed"] * len(KEYS)
