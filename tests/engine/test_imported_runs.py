@@ -265,7 +265,7 @@ def test_a_run_that_was_imported_says_so_and_has_no_parameters(store: Store) -> 
     row = store.runs.row(RunId(1))
     assert row.spec.is_imported
     assert row.spec.profile.describe() == ""
-    said = "run 1 was imported: faithtui asked nothing, its prompts and parameters are not known"
+    said = "run 1 was imported: nothing was asked, its prompts and parameters are not known"
     assert describe_judge(store, row, read_prices()) == f"imported:llamaindex\n\n{said}"
     with pytest.raises(StoreError, match=said):
         read_run_prompts(store, RunId(1))

@@ -53,9 +53,7 @@ class PromptSetSummary:
 
 def describe_imported(run: RunId) -> str:
     """Say of a run whose verdicts came with a data set what is not known of it."""
-    return (
-        f"run {run} was imported: faithtui asked nothing, its prompts and parameters are not known"
-    )
+    return f"run {run} was imported: nothing was asked, its prompts and parameters are not known"
 
 
 def load_run_prompts(store: Store, spec: RunSpec) -> PromptSet:

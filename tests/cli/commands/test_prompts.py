@@ -82,7 +82,7 @@ def test_of_an_imported_run_no_prompts_are_known(cli: Cli, tmp_path: Path) -> No
     path = tmp_path / "imported.db"
     file = Path(__file__).parents[3] / "fixtures/real_formats/llamaindex_evaluation_results.json"
     assert cli("--store", path, "import", file).code == 0
-    said = "run 1 was imported: faithtui asked nothing, its prompts and parameters are not known"
+    said = "run 1 was imported: nothing was asked, its prompts and parameters are not known"
     assert said in cli("--store", path, "prompts", "show", "1").err
     assert said in cli("--store", path, "prompts", "diff", "1", "1").err
     listed = cli("--store", path, "prompts", "list").out.splitlines()[1]
