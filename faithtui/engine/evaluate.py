@@ -283,27 +283,29 @@ def evaluate(
         >>> result.mean_scores
         {'turn-faithfulness': 0.5}
     """
-    plan = _plan_evaluation(
-        conversations,
-        metrics,
-        judge,
-        options,
-        AskingOptions(
-            images={} if images is None else images,
-            base_url=base_url,
-            profile=DEFAULT_PROFILE if profile is None else profile,
-            concurrency=concurrency,
-            image_hosts=image_hosts,
-            timeout_s=timeout_s,
-            budget_usd=budget_usd,
-            budget_tokens=budget_tokens,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            replies=replies,
-        ),
-        on_progress,
+    return run_to_end(
+        lambda: stop_when_cancelled(
+            lambda stop: evaluate_async(
+                conversations,
+                metrics,
+                judge,
+                options=options,
+                images=images,
+                base_url=base_url,
+                profile=profile,
+                concurrency=concurrency,
+                image_hosts=image_hosts,
+                timeout_s=timeout_s,
+                budget_usd=budget_usd,
+                budget_tokens=budget_tokens,
+                requests_per_minute=requests_per_minute,
+                tokens_per_minute=tokens_per_minute,
+                replies=replies,
+                on_progress=on_progress,
+                stop=stop,
+            )
+        )
     )
-    return run_to_end(lambda: stop_when_cancelled(lambda stop: _evaluate(plan, stop)))
 
 
 async def evaluate_async(

@@ -95,12 +95,12 @@ class _Original:
     words: tuple[Word, ...]
     chance: random.Random
 
-    def put(self, word: Word, text: str) -> str:
-        """The claim with another text in the place of a word."""
+    def replace_word(self, word: Word, text: str) -> str:
+        """Give the claim with another text in the place of a word."""
         return self.claim[: word.start] + text + self.claim[word.end :]
 
-    def written(self, word: Word) -> str:
-        """A word as the claim writes it."""
+    def read_word(self, word: Word) -> str:
+        """Give a word as the claim writes it."""
         return self.claim[word.start : word.end]
 
 
@@ -184,15 +184,15 @@ def _write_number_otherwise(original: _Original) -> str | None:
         other = f"{found[1]} percent" if found[1] else f"{found[2]}%"
         return claim[: found.start()] + other + claim[found.end() :]
     for word in original.words:
-        written = original.written(word)
+        written = original.read_word(word)
         if word.number is None or word.kind != "number" or word.unit:
             continue
         if re.fullmatch(r"\d{1,3}(?:,\d{3})+", written):
-            return original.put(word, written.replace(",", ""))
+            return original.replace_word(word, written.replace(",", ""))
         if written.lower() in NUMBER_WORDS:
-            return original.put(word, f"{word.number:g}")
+            return original.replace_word(word, f"{word.number:g}")
         if written.isdecimal() and 2 <= word.number <= 12 and _stands_alone(claim, word):
-            return original.put(word, _NUMBER_NAMES[int(word.number)])
+            return original.replace_word(word, _NUMBER_NAMES[int(word.number)])
     return None
 
 
@@ -239,17 +239,17 @@ def _change_number(original: _Original) -> str | None:
         for word in original.words
         if word.number is not None
         and word.unit != "th"
-        and _DIGITS.fullmatch(original.written(word)[: _leading_digits(original.written(word))])
+        and _DIGITS.fullmatch(original.read_word(word)[: _leading_digits(original.read_word(word))])
     ]
     if not numbers:
         return None
     word = original.chance.choice(numbers)
-    written = original.written(word)
+    written = original.read_word(word)
     digits = written[: _leading_digits(written)]
     held = {each.stem for text in original.passages for each in tokenise_words(text)}
     for _ in range(20):
         other = _change_digits(digits, original.chance, is_year=word.is_year)
-        changed = original.put(word, other + written[len(digits) :])
+        changed = original.replace_word(word, other + written[len(digits) :])
         if all(each.stem in held for each in tokenise_words(changed) if each.number is not None):
             continue
         if _differs_clearly(digits, other, is_year=word.is_year):
@@ -277,13 +277,13 @@ def _differs_clearly(one: str, other: str, *, is_year: bool) -> bool:
 
 
 def _change_month(original: _Original) -> str | None:
-    months = [word for word in original.words if original.written(word).lower() in MONTHS]
+    months = [word for word in original.words if original.read_word(word).lower() in MONTHS]
     dated = [word for word in months if word.kind == "date"]
     if not dated:
         return None
     word = original.chance.choice(dated)
     other = original.chance.choice([each for each in MONTHS if each not in (word.text, "may")])
-    return original.put(word, other.capitalize())
+    return original.replace_word(word, other.capitalize())
 
 
 def _find_names(original: _Original) -> list[Word]:
@@ -304,8 +304,8 @@ def _invent_name(original: _Original) -> str | None:
     if not unknown:
         return None
     word = original.chance.choice(names)
-    ending = "'s" if original.written(word).endswith(("'s", "’s")) else ""
-    return original.put(word, original.chance.choice(unknown) + ending)
+    ending = "'s" if original.read_word(word).endswith(("'s", "’s")) else ""
+    return original.replace_word(word, original.chance.choice(unknown) + ending)
 
 
 def _exchange_names(original: _Original) -> str | None:
@@ -322,9 +322,9 @@ def _exchange_names(original: _Original) -> str | None:
     one, two = original.chance.choice(pairs)
     return (
         original.claim[: one.start]
-        + original.written(two)
+        + original.read_word(two)
         + original.claim[one.end : two.start]
-        + original.written(one)
+        + original.read_word(one)
         + original.claim[two.end :]
     )
 
@@ -354,8 +354,8 @@ def _strengthen(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
             return None
         word = original.chance.choice(known)
         other = table[word.text]
-        return original.put(
-            word, other.capitalize() if original.written(word)[0].isupper() else other
+        return original.replace_word(
+            word, other.capitalize() if original.read_word(word)[0].isupper() else other
         )
 
     return change
@@ -372,7 +372,7 @@ def _replace_word(original: _Original) -> str | None:
         return None
     word = original.chance.choice(usual)
     ending = next(each for each in OTHER_WORDS if word.text.endswith(each))
-    return original.put(word, original.chance.choice(OTHER_WORDS[ending]))
+    return original.replace_word(word, original.chance.choice(OTHER_WORDS[ending]))
 
 
 def _splice(original: _Original) -> str | None:

@@ -69,7 +69,7 @@ class AnthropicMessages:
         refused: RefusedParameters | None = None,
     ) -> None:
         self._endpoint = endpoint
-        self.refused = refused or RefusedParameters()
+        self.refused_parameters = refused or RefusedParameters()
         self._client = anthropic.AsyncAnthropic(
             base_url=endpoint.base_url,
             # A stand-in, which also keeps the SDK from looking for keys in the environment and in
@@ -106,11 +106,13 @@ class AnthropicMessages:
                 not take; nothing was sent.
         """
         while True:
-            sent = self.refused.select_sent(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
             try:
                 return await self._create_message(request)
             except anthropic.APIStatusError as error:
-                if not self.refused.note_refusal(error.status_code, error.response.text, sent):
+                if not self.refused_parameters.note_refusal(
+                    error.status_code, error.response.text, sent
+                ):
                     raise
 
     async def _create_message(self, request: JudgeRequest) -> RawAnswer:
@@ -162,7 +164,7 @@ class AnthropicMessages:
                 "name": name,
                 "disable_parallel_tool_use": True,
             }
-        parameters = self.refused.select_sent(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
         effort = parameters.pop("reasoning_effort", None)
         whole: dict[str, object] = {**body, **parameters}
         if effort is not None:

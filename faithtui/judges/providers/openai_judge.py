@@ -54,7 +54,7 @@ class OpenAIChat:
         refused: RefusedParameters | None = None,
     ) -> None:
         self._endpoint = endpoint
-        self.refused = refused or RefusedParameters()
+        self.refused_parameters = refused or RefusedParameters()
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.base_url,
             # A stand-in: the real key is put on each request by the client below.
@@ -96,12 +96,12 @@ class OpenAIChat:
         """
         while True:
             name = self._limit_name
-            sent = self.refused.select_sent(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
             try:
                 return await self._create_completion(request, name)
             except openai.APIStatusError as error:
                 is_renamed = _refuses_limit_name(error, name) and self._switch_limit_name(name)
-                if not is_renamed and not self.refused.note_refusal(
+                if not is_renamed and not self.refused_parameters.note_refusal(
                     error.status_code, error.response.text, sent
                 ):
                     raise
@@ -197,7 +197,7 @@ class OpenAIChat:
             digest = hashlib.sha256(clean_text(request.system).encode()).hexdigest()
             body["prompt_cache_key"] = f"faithtui-{digest[:16]}"
         # Parameters have the protocol's own names.
-        parameters = self.refused.select_sent(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
         return cast("CompletionCreateParamsNonStreaming", {**body, **parameters})
 
 

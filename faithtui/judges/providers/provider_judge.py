@@ -44,7 +44,7 @@ class Dialect(Protocol):
         """Ways to ask for JSON, the most binding first."""
 
     @property
-    def refused(self) -> RefusedParameters:
+    def refused_parameters(self) -> RefusedParameters:
         """Parameters that the model does not take."""
 
     def send(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
