@@ -111,7 +111,7 @@ class Project:
         """
         from faithtui.engine.dataset_import import import_files
         from faithtui.formats.readers.datasets import FormatChoice
-        from faithtui.formats.readers.suggestions import read_key_map
+        from faithtui.formats.readers.values.suggestions import read_key_map
 
         require_type(path, str | Path, "path", "a path")
         require_type(format, str, "format", "a name such as ragas, or auto")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import InputError
-from faithtui.formats.readers.any_spelling import ShapeError
-from faithtui.formats.readers.cells import read_cell
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.values.any_spelling import ShapeError
+from faithtui.formats.readers.values.cells import read_cell
 from tests.formats.test_detection import refusal
 from tests.formats.test_real_formats import contexts, read, texts
 

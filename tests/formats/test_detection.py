@@ -18,7 +18,7 @@ from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.readers.datasets import FormatChoice, list_files, name_source, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.readers.registry import READERS
-from faithtui.formats.readers.suggestions import read_key_map, suggest_key
+from faithtui.formats.readers.values.suggestions import read_key_map, suggest_key
 from tests.formats.test_real_formats import FOLDER, contexts, read, texts
 
 FIXTURES = sorted(path for path in FOLDER.iterdir() if path.suffix != ".md")

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Document
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
-from faithtui.formats.readers.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output
 from tests.formats.test_detection import write
 from tests.formats.test_real_formats import FOLDER, read, texts
 

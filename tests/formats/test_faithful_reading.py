@@ -8,7 +8,11 @@ import pyarrow.parquet
 import pytest
 
 from faithtui.formats.files.record_files import rename_keys
-from faithtui.formats.readers.exchanges import is_about_faithfulness, make_time_rank, to_answer
+from faithtui.formats.readers.traces.exchanges import (
+    is_about_faithfulness,
+    make_time_rank,
+    to_answer,
+)
 from tests.formats.test_detection import refusal, write
 from tests.formats.test_real_formats import read
 

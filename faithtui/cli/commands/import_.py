@@ -98,7 +98,7 @@ def import_(
     from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.dataset_import import import_files
     from faithtui.formats.readers.datasets import FormatChoice
-    from faithtui.formats.readers.suggestions import read_key_map
+    from faithtui.formats.readers.values.suggestions import read_key_map
 
     options = merge_common_options(context, store, json)
     choice = FormatChoice(_check_format(format_), read_key_map(mapped or []), _read_scales(scale))
@@ -237,7 +237,7 @@ def _format_unread(each: "UnreadLabels") -> str:
 
 
 def _format_key(key: str, count: int) -> str:
-    from faithtui.formats.readers.suggestions import suggest_key
+    from faithtui.formats.readers.values.suggestions import suggest_key
 
     meant = suggest_key(key)
     last = key.rpartition(".")[2]

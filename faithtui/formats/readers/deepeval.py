@@ -14,17 +14,7 @@ from typing import Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import (
-    AnySpelling,
-    ShapeError,
-    fold_key,
-    has_any_key,
-    has_keys,
-)
-from faithtui.formats.readers.cells import read_cell
-from faithtui.formats.readers.draft import PER_TURN, ConversationDraft
 from faithtui.formats.readers.neutral import conversation_from_json
-from faithtui.formats.readers.passages import read_tool_output
 from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
@@ -32,6 +22,16 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
 )
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, read_row
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
+from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.values.passages import read_tool_output
 
 CASE_KEYS: Final = (
     "scenario",

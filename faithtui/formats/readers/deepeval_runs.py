@@ -16,14 +16,19 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key, has_any_key
 from faithtui.formats.readers.deepeval import KNOWN_CASE
-from faithtui.formats.readers.draft import ConversationDraft, keep_rest
-from faithtui.formats.readers.messages import MessageReader
 from faithtui.formats.readers.own_results import add_own_result, list_objects
-from faithtui.formats.readers.passages import read_passage_list, read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+)
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.messages import MessageReader
+from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _CASES: Final = ("test_cases", "testCases")

@@ -9,10 +9,10 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
-from faithtui.formats.readers.draft import ConversationDraft
-from faithtui.formats.readers.passages import PassageList
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.passages import PassageList
 
 SCALE: Final = "faithbench-span"
 _WORST_FIRST: Final = ("Unwanted", "Questionable", "Benign")

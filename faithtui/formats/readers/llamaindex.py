@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
-from faithtui.formats.readers.cells import read_cell
-from faithtui.formats.readers.draft import ConversationDraft, keep_rest
-from faithtui.formats.readers.passages import read_passage_list
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
+from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.passages import read_passage_list
 
 JUDGE = "llamaindex"
 _RESULT = RowNames(question=("query",), answer=("response",), contexts=("contexts",))

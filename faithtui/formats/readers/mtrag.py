@@ -15,11 +15,6 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
-from faithtui.formats.readers.draft import ConversationDraft, describe_turns
-from faithtui.formats.readers.exchanges import is_about_faithfulness
-from faithtui.formats.readers.messages import MessageReader
-from faithtui.formats.readers.passages import PassageList, read_passage_list
 from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
@@ -27,6 +22,11 @@ from faithtui.formats.readers.protocol import (
     build_drafts,
     make_parsed_record,
 )
+from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
+from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
+from faithtui.formats.readers.values.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.values.messages import MessageReader
+from faithtui.formats.readers.values.passages import PassageList, read_passage_list
 
 SCALE: Final = "mtrag-faithfulness-1-4"
 _LINE: Final = "_line"

@@ -35,7 +35,7 @@ from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.any_spelling import ShapeError
+from faithtui.formats.readers.values.any_spelling import ShapeError
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""

@@ -5,13 +5,13 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_any_key
-from faithtui.formats.readers.cells import read_cell
-from faithtui.formats.readers.draft import ConversationDraft, keep_rest
-from faithtui.formats.readers.messages import MessageReader, looks_like_messages
-from faithtui.formats.readers.passages import read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
+from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_any_key
+from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.values.passages import read_tool_output
 
 _MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "dialog", "chat")
 _KNOWN: Final = KNOWN | frozenset(

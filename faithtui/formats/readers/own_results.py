@@ -9,7 +9,7 @@ from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
-from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.readers.values.draft import ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")

@@ -18,16 +18,16 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import ShapeError
-from faithtui.formats.readers.draft import ConversationDraft
 from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
-from faithtui.formats.readers.passages import PassageList
 from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
 )
+from faithtui.formats.readers.values.any_spelling import ShapeError
+from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.passages import PassageList
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, Column, format_time
 
 _OF_CLAIMS: Final = frozenset(("claim_id", "conversation_id", "messages", "passages", "labels"))

@@ -11,18 +11,18 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import (
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
     fold_key,
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.cells import read_cell
-from faithtui.formats.readers.draft import ConversationDraft, keep_rest
-from faithtui.formats.readers.messages import MessageReader, looks_like_messages
-from faithtui.formats.readers.passages import read_passage_list
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.values.passages import read_passage_list
 
 QUESTION: Final = (
     "question",

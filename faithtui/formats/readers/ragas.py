@@ -8,13 +8,18 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_any_key, has_keys
-from faithtui.formats.readers.cells import read_cell
-from faithtui.formats.readers.draft import ConversationDraft, keep_rest
-from faithtui.formats.readers.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.own_results import add_own_result, list_objects
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
+from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _KNOWN: Final = KNOWN | frozenset(

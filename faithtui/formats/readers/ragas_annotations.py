@@ -16,11 +16,11 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, has_keys
-from faithtui.formats.readers.draft import ConversationDraft
-from faithtui.formats.readers.exchanges import is_about_faithfulness
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import RowNames, read_row
+from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
+from faithtui.formats.readers.values.any_spelling import AnySpelling, has_keys
+from faithtui.formats.readers.values.draft import ConversationDraft
 
 _NUMBERS: Final = {"yes": "1", "no": "0"}
 ANNOTATOR: Final = "ragas-annotator"

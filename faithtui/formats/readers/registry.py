@@ -14,8 +14,6 @@ from faithtui.formats.readers import (
     deepeval,
     deepeval_runs,
     faithbench,
-    langfuse,
-    langsmith,
     llamaindex,
     mtrag,
     neutral_lines,
@@ -24,10 +22,10 @@ from faithtui.formats.readers import (
     question_rows,
     ragas,
     ragas_annotations,
-    spans,
 )
 from faithtui.formats.readers.protocol import FormatReader
-from faithtui.formats.readers.suggestions import suggest_key
+from faithtui.formats.readers.traces import langfuse, langsmith, spans
+from faithtui.formats.readers.values.suggestions import suggest_key
 
 READERS: Final[tuple[FormatReader, ...]] = (
     neutral_lines.READER,

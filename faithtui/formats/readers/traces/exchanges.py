@@ -16,13 +16,13 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_keys
-from faithtui.formats.readers.draft import ConversationDraft, describe_turns
-from faithtui.formats.readers.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.own_results import add_own_result, find_own_details
-from faithtui.formats.readers.passages import PassageList
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
+from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_keys
+from faithtui.formats.readers.values.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.values.passages import PassageList
 
 _MOST_NESTING: Final = 6
 _FAITHFUL: Final = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, has_any_key
+from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_any_key
 
 _TEXT = (
     "text",
@@ -63,7 +63,7 @@ class PassageList:
         return PassageList(self.documents + other.documents, self.details + other.details)
 
     @property
-    def known_details(self) -> list[Mapping[str, object]] | None:
+    def details_if_any(self) -> list[Mapping[str, object]] | None:
         """The details, None where nothing is known of any passage."""
         return list(self.details) if any(self.details) else None
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
-from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
-from faithtui.formats.readers.passages import read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.traces import TraceReader
+from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.traces.trace_reader import TraceReader
+from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.passages import read_tool_output
 
 _SESSION: Final = ("thread_id", "session_id", "conversation_id")
 _FEEDBACK_ALONE: Final = (

@@ -13,9 +13,13 @@ from faithtui.domain.conversation import Image
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key
-from faithtui.formats.readers.draft import ConversationDraft, TurnDraft
-from faithtui.formats.readers.passages import PassageList, read_passage_list, read_tool_output
+from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key
+from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
+from faithtui.formats.readers.values.passages import (
+    PassageList,
+    read_passage_list,
+    read_tool_output,
+)
 
 _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("user", "human", "customer", "client", "humanmessage", "question"), "user"),

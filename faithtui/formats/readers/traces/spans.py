@@ -13,12 +13,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
-from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
 from faithtui.formats.readers.own_results import find_own_details
-from faithtui.formats.readers.passages import PassageList, read_passage_list, read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.traces import TraceReader
+from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.traces.trace_reader import TraceReader
+from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.passages import (
+    PassageList,
+    read_passage_list,
+    read_tool_output,
+)
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _SESSION: Final = ("session.id", "gen_ai.conversation.id", "conversation.id", "thread.id")

@@ -11,7 +11,7 @@ import tokenize
 from typing import Final
 
 from faithtui.domain.limits import Limit
-from faithtui.formats.readers.any_spelling import ShapeError
+from faithtui.formats.readers.values.any_spelling import ShapeError
 
 LITERAL: Final = Limit("a Python list in a cell", 4_000_000, "characters", "write the list as JSON")
 """Of a cell that is a Python literal: its syntax tree takes a hundred times as much memory."""

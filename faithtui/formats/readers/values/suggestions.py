@@ -4,7 +4,7 @@ from typing import Final
 
 from faithtui.domain.text.spelling import find_nearest_word
 from faithtui.errors import ConfigError
-from faithtui.formats.readers.any_spelling import fold_key
+from faithtui.formats.readers.values.any_spelling import fold_key
 
 _MEANT: Final = {
     **dict.fromkeys(

@@ -20,9 +20,9 @@ from faithtui.domain.conversation import (
 )
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.limits import NOTE, REVIEWER
-from faithtui.formats.readers.any_spelling import ShapeError, fold_key
 from faithtui.formats.readers.neutral import check_name_length, find_group
-from faithtui.formats.readers.passages import PassageList
+from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
+from faithtui.formats.readers.values.passages import PassageList
 
 PER_TURN = "per_turn"
 """Key of the metadata that holds what is known of single turns, by position as text."""
@@ -129,7 +129,7 @@ class ConversationDraft:
         found: dict[str, Mapping[str, object]] = {}
         for place, turn in enumerate(self.turns):
             details = dict(turn.details)
-            known = None if turn.passages is None else turn.passages.known_details
+            known = None if turn.passages is None else turn.passages.details_if_any
             if known is not None:
                 details["passages"] = known
             if details:

@@ -13,14 +13,14 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
-from faithtui.formats.readers.exchanges import Exchange, join_exchanges, make_time_rank
 from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
 )
+from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_time_rank
+from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 
 SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]]]]
 """Cuts a record into parts of traces, each with the trace's id."""
