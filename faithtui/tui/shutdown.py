@@ -13,7 +13,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from rich.text import Text
+from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
+from textual.css.query import QueryError
 
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import StoreError
@@ -192,8 +194,13 @@ class Shutdown:
             session.store.close()
 
     def is_expected(self, error: Exception) -> bool:
-        """Whether an error is no bug: the store is closed because one leaves."""
-        return self.is_leaving and isinstance(error, StoreError)
+        """Whether an error is no bug: the store is closed, or widgets are gone, because one leaves.
+
+        A widget that closes while its screen is still mounted composes nothing, so that the screen
+        misses it.
+        """
+        is_ending = self.is_leaving or not self.app.is_running
+        return is_ending and isinstance(error, StoreError | QueryError | ScreenStackError)
 
     def format_bug(self) -> Text:
         """Write the bug that is being handled as text alone, into the log too.

@@ -1,13 +1,18 @@
 """Quitting while answers are on their way: they are waited for, unless somebody says not to."""
 
+import asyncio
+
 import pytest
+from textual.app import ComposeResult
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.tui import shutdown
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.finish_dialog import QuitProgressDialog
-from tests.tui.driving import opened, screen_text, text_of, until
+from faithtui.tui.widgets.filter_bar import FilterBar
+from tests.tui.driving import opened, screen_text, text_of, type_ahead, until
 from tests.tui.staging import StagedRun
 
 
@@ -139,3 +144,38 @@ async def test_a_bug_is_told_as_text_without_what_variables_hold(
     assert "␛]52;c;evil␇[b]bold 23" in told
     assert "doctor --bundle" in told
     assert not any(each in told for each in ("\x1b]52", "\x07", "1111"))
+
+
+async def test_a_screen_that_closes_while_it_is_mounted_is_no_bug(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compose = FilterBar.compose
+    is_expected = app.shutdown.is_expected
+    has_failed = asyncio.Event()
+    expected: list[bool] = []
+
+    def note_failure(error: Exception) -> bool:
+        expected.append(is_expected(error))
+        has_failed.set()
+        return expected[-1]
+
+    def close_first(bar: FilterBar) -> ComposeResult:
+        """Close the bar before its parts are mounted, as an app does that is quit meanwhile."""
+        app.shutdown.is_leaving = True
+        bar._closing = True
+        return compose(bar)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        monkeypatch.setattr(FilterBar, "compose", close_first)
+        monkeypatch.setattr(app.shutdown, "is_expected", note_failure)
+        type_ahead(app, "enter")
+        # The pilot would wait for the screen, which is not there any more.
+        await has_failed.wait()
+    assert expected == [True]
+
+
+async def test_a_widget_that_misses_is_a_bug_while_nobody_leaves(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        assert not app.shutdown.is_expected(NoMatches("a widget misses"))
