@@ -80,14 +80,14 @@ class ConversationActions(Controller["ConversationsScreen"]):
     @run_in_worker("next")
     async def action_next_open(self) -> None:
         """Choose the next conversation with something without a verdict."""
-        pager = self.screen.pager
-        if pager is None:
-            return
-        here = pager.ids[self.screen.items.cursor]
+        listed, entry = self.screen.listed_entries, self.screen.entry_at_cursor
+        here = None if entry is None else ItemId(entry)
         item = await self.read(
-            find_open_item, self.session.store, self.session.reviewer, pager.ids, here, 1
+            find_open_item, self.session.store, self.session.reviewer, listed, here, 1
         )
-        at = None if item is None else pager.find_index(item)
+        # Other conversations may be listed by now.
+        pager = self.screen.pager
+        at = None if item is None or pager is None else pager.find_index(item)
         if at is None:
             self.show_message(Piece("nothing without a verdict below", "warn"))
         else:

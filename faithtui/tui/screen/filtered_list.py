@@ -98,6 +98,12 @@ class FilteredListScreen(FaithScreen):
         """Ids of the rows, in the order of the list."""
 
     @property
+    def entry_at_cursor(self) -> int | None:
+        """The id of the chosen row; None: no row is listed, or none there any more."""
+        at = self.query_one(VirtualList).cursor
+        return self.listed_entries[at] if at < len(self.listed_entries) else None
+
+    @property
     def marks(self) -> RowMarks:
         """Rows that are marked, listed now or not."""
         return self.session.marks[self.marks_key]
@@ -214,17 +220,18 @@ class FilteredListScreen(FaithScreen):
 
     def action_mark(self) -> None:
         """Mark the chosen row and go on, so that a held key marks many."""
-        rows = self.query_one(VirtualList)
-        self.marks.toggle(self.listed_entries[rows.cursor])
-        rows.action_step(1)
-        self.show_marks()
+        entry = self.entry_at_cursor
+        if entry is not None:
+            self.marks.toggle(entry)
+            self.query_one(VirtualList).action_step(1)
+            self.show_marks()
 
     def action_mark_range(self) -> None:
         """Mark from the row that was marked last to the chosen one."""
-        self.marks.mark_range(
-            self.listed_entries[self.query_one(VirtualList).cursor], self.listed_entries
-        )
-        self.show_marks()
+        entry = self.entry_at_cursor
+        if entry is not None:
+            self.marks.mark_range(entry, self.listed_entries)
+            self.show_marks()
 
     def show_marks(self) -> None:
         """Draw the marks there are, and offer what can be done with them."""

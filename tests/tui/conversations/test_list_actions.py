@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from faithtui.domain.ids import ItemId
+from faithtui.store.records import ItemRow
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.pager import Pager
 from tests.tui.driving import calm, press, status
 from tests.tui.screen.test_marks import SIZE, listed
 
@@ -71,3 +74,18 @@ async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -
         assert app.session.store.runs.reopen_unfinished(before.run, [before.id]) == 1
         after = app.session.store.runs.item_rows([before.id])[0]
         assert (after.state.value, after.windows) == ("pending", 0)
+
+
+async def test_a_key_carried_out_when_nothing_is_listed_any_more_does_nothing(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        # The keys were pressed while rows were listed; the filter finds none by now.
+        screen.pager = Pager[ItemId, ItemRow]((), lambda _ids: (), lambda row: row.id)
+        screen.action_mark()
+        screen.action_mark_range()
+        assert not screen.marks
+        screen.actions.action_next_open()
+        await calm(pilot)
+        assert "nothing without a verdict below" in status(app)
