@@ -10,6 +10,7 @@ at once: a transaction that reads first and writes later fails when somebody els
 """
 
 import contextlib
+import functools
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,23 +31,22 @@ from sqlalchemy import (
     select,
 )
 
-from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.output_files import write_atomically
-from faithtui.store.file.backups import copy_before_upgrade
 from faithtui.store.file.errors import (
     can_write,
     check_path,
     has_changes_beside,
     is_unopened,
+    make_closed_error,
     make_sqlite_uri,
-    read_version,
     retry_while_busy,
     translate_errors,
 )
-from faithtui.store.file.write_queue import WriteJob, WriteQueue
+from faithtui.store.file.upgrade import recognise_version, upgrade_tables
+from faithtui.store.file.writer import Writer
 from faithtui.store.schema.checksums import find_changed_rows
-from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.identity import HEAD
 from faithtui.store.schema.statements import compile_for_driver
 
 T = TypeVar("T")
@@ -66,14 +66,9 @@ class Database:
         """The copy that was made before the tables were changed, if they were."""
         self._busy_timeout_s = busy_timeout_s
         self._readers = self._make_engine("BEGIN", QueuePool, reader=True)
-        self._writers = self._make_engine("BEGIN IMMEDIATE", NullPool, reader=False)
-        self._writer: Connection | None = None
+        self._writer = Writer(path, self._make_engine("BEGIN IMMEDIATE", NullPool, reader=False))
         self._watcher: sqlite3.Connection | None = None
-        self._write_queue = WriteQueue()
         self._watcher_lock = threading.Lock()
-        self._job_is_durable = False
-        self._is_synchronous = False
-        self._thread = threading.Thread(target=self._run_jobs, name="faithtui-writer", daemon=True)
 
     @classmethod
     def open(
@@ -101,7 +96,7 @@ class Database:
             database._close_connections()
             raise
         if not database.is_read_only:
-            database._thread.start()
+            database._writer.start()
         return database
 
     @classmethod
@@ -116,7 +111,7 @@ class Database:
                 database = cls(new, busy_timeout_s)
                 try:
                     database._prepare()
-                    database._get_raw_writer().execute("PRAGMA journal_mode = DELETE")
+                    database._writer.raw_connection.execute("PRAGMA journal_mode = DELETE")
                 finally:
                     database._close_connections()
         except ExportError as error:
@@ -136,8 +131,8 @@ class Database:
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        if self._write_queue.is_closed:
-            raise self._make_closed_error()
+        if self._writer.is_closed:
+            raise make_closed_error(self.path)
         self._reopen_if_changed()
         with translate_errors(self.path), self._readers.connect() as connection:
             yield connection
@@ -194,9 +189,8 @@ class Database:
             StoreError: Closed, locked by another process, read-only, disk full. Nothing of it was
                 written.
         """
-        if threading.current_thread() is self._thread:
-            return self._run_in_transaction(work, durable)
-        return self._enqueue(lambda: self._run_in_transaction(work, durable), urgent).result()
+        self._check_writable()
+        return self._writer.write(work, durable=durable, urgent=urgent)
 
     def delete_and_vacuum(self, work: Callable[[Connection], None]) -> str | None:
         """Run work that deletes in a transaction, and then get what it deleted out of the files.
@@ -211,32 +205,8 @@ class Database:
         Raises:
             StoreError: As `write`; nothing was deleted.
         """
-
-        def run() -> str | None:
-            raw = self._get_raw_writer()
-            raw.execute("PRAGMA secure_delete = ON")
-            try:
-                self._run_in_transaction(work, durable=True)
-                return self._vacuum(raw)
-            finally:
-                raw.execute("PRAGMA secure_delete = OFF")
-
-        return self._enqueue(run, urgent=False).result()
-
-    def _vacuum(self, raw: sqlite3.Connection) -> str | None:
-        """Write the file anew and empty its log; see `delete_and_vacuum`."""
-        try:
-            with translate_errors(self.path):
-                raw.execute("VACUUM")
-                (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except StoreError as error:
-            return f"the rows are deleted, but the file could not be written anew: {error}"
-        if is_busy:
-            return (
-                f"the rows are deleted, but another process is reading {self.path}, and the log "
-                "beside it may hold bytes of them; close that process, then run `faithtui doctor`"
-            )
-        return None
+        self._check_writable()
+        return self._writer.delete_and_vacuum(work)
 
     def submit(
         self,
@@ -248,19 +218,30 @@ class Database:
         **kwargs: object,
     ) -> Future[T]:
         """Run a function on the writer thread without waiting; see `Store.submit`."""
+        try:
+            self._check_writable()
+        except StoreReadOnly as error:
+            refused: Future[T] = Future()
+            refused.set_exception(error)
+            return refused
+        return self._writer.submit(
+            functools.partial(fn, *args, **kwargs), urgent=urgent, durable=durable, shares=shares
+        )
 
-        def run() -> T:
-            self._job_is_durable = durable
-            try:
-                return fn(*args, **kwargs)
-            finally:
-                self._job_is_durable = False
+    def _check_writable(self) -> None:
+        """Refuse to write what can only be read.
 
-        return self._enqueue(run, urgent, shares)
+        Raises:
+            StoreReadOnly: The file or its directory does not allow it, or it was asked.
+        """
+        if self.is_read_only:
+            raise StoreReadOnly(
+                f"{self.path} can only be read here; copy it to a place where you may write"
+            )
 
     def rest_writer(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
-        self._write_queue.rest_for(seconds)
+        self._writer.rest_for(seconds)
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
@@ -276,8 +257,8 @@ class Database:
         `PRAGMA data_version` compares with what this very connection saw before, so nothing else
         may keep a transaction open on it.
         """
-        if self._write_queue.is_closed:
-            raise self._make_closed_error()
+        if self._writer.is_closed:
+            raise make_closed_error(self.path)
         if self._watcher is None:
             self._watcher = self._connect(reader=True)
         return self._watcher
@@ -302,26 +283,17 @@ class Database:
             *changed,
         ]
 
-    def _make_closed_error(self) -> StoreError:
-        """Say that the store is closed.
-
-        A thread that reads while the app leaves may have nobody left to hear it, and then it is
-        printed as it is: so the path is made visible here.
-        """
-        return StoreError(f"{make_visible_line(str(self.path), 1_000)} is closed; open it again")
-
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        if not self._write_queue.close():
+        if not self._writer.stop():
             return
         if self.is_read_only:
             self._close_connections()
             return
-        self._thread.join()
         # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
         # is lost then: whoever opens the file next reads the log.
         with contextlib.suppress(sqlite3.OperationalError):
-            self._get_raw_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.raw_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._close_connections()
 
     def _make_engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
@@ -415,176 +387,26 @@ class Database:
     def _read_version(self) -> str | None:
         connection = self._connect(reader=True)
         try:
-            return self._recognise_version(connection)
+            return recognise_version(self.path, connection)
         finally:
             connection.close()
 
     def _prepare(self) -> None:
         """Look at the file, refuse what is not ours, and upgrade what is older."""
-        self._writer = self._writers.connect()
-        raw = self._get_raw_writer()
-        version = retry_while_busy(lambda: self._recognise_version(raw), self._busy_timeout_s)
+        writer = self._writer.connect()
+        raw = self._writer.raw_connection
+        version = retry_while_busy(lambda: recognise_version(self.path, raw), self._busy_timeout_s)
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             # Changing the mode does not wait for a lock as other statements do.
             retry_while_busy(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
         if version != HEAD:
-            self._upgrade(self._writer, raw)
-
-    def _recognise_version(self, raw: sqlite3.Connection) -> str | None:
-        """Tell the revision of the file, None when it is empty.
-
-        Raises:
-            StoreError: It is another program's, or a newer faithtui's.
-        """
-        (tables,) = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables:
-            return None
-        (owner,) = raw.execute("PRAGMA application_id").fetchone()
-        if owner != APPLICATION_ID:
-            raise StoreError(
-                f"{self.path} is a database of another program; choose another file with --store"
-            )
-        version = read_version(raw)
-        if version is None:
-            raise StoreError(
-                f"{self.path} is damaged: it does not say of which version its tables are; "
-                "go back to a copy with `faithtui backup --restore COPY`, or take over what can be "
-                "read with `faithtui doctor --salvage NEW`"
-            )
-        if version > HEAD:
-            raise StoreError(
-                f"{self.path} was written by a newer faithtui (tables {version}, this one knows "
-                f"{HEAD}); update faithtui, or choose another file with --store"
-            )
-        return version
-
-    def _upgrade(self, writer: Connection, raw: sqlite3.Connection) -> None:
-        """Run the missing revisions in one transaction."""
-        # Before the lock is taken: others wait for it, and on a busy machine this takes seconds.
-        # A file that is up to date does without it.
-        from faithtui.store.schema.migrations.upgrade import upgrade
-
-        # Revisions that rebuild a table need the rows of others to point at nothing meanwhile;
-        # the pragma is ignored inside a transaction. Broken references are looked for at the end.
-        raw.execute("PRAGMA foreign_keys = OFF")
-        try:
-            self._run_revisions(writer, raw, upgrade)
-        except BaseException:
-            if self.before_upgrade is not None:  # the file is as it was
-                self.before_upgrade.unlink()
-            raise
-        raw.execute("PRAGMA foreign_keys = ON")
-
-    def _run_revisions(
-        self, writer: Connection, raw: sqlite3.Connection, upgrade: Callable[[Connection], None]
-    ) -> None:
-        with writer.begin():
-            version = self._recognise_version(raw)
-            if version != HEAD:  # another process may have been faster
-                if version is not None:
-                    self.before_upgrade = self._keep_copy(version)
-                upgrade(writer)
-                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                if raw.execute("PRAGMA foreign_key_check").fetchone():
-                    raise StoreError(
-                        f"{self.path} has broken references and was not upgraded; "
-                        "run `faithtui doctor` with the version that wrote it"
-                    )
-
-    def _keep_copy(self, version: str) -> Path:
-        """Copy the file before its tables are changed.
-
-        Raises:
-            StoreError: There is no room for it, or it cannot be written.
-        """
-        try:
-            return copy_before_upgrade(self.path, version)
-        except ExportError as error:
-            raise StoreError(
-                f"{self.path} is not upgraded, because no copy of it can be kept: {error}"
-            ) from error
-
-    def _get_raw_writer(self) -> sqlite3.Connection:
-        """Give the driver's connection, for what must not begin a transaction."""
-        assert self._writer is not None
-        raw = self._writer.connection.driver_connection
-        assert isinstance(raw, sqlite3.Connection)
-        return raw
-
-    def _run_in_transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
-        """Run work on the writer's connection. Only ever called on the writer thread."""
-        assert self._writer is not None
-        if self._writer.in_transaction():
-            return work(self._writer)
-        with translate_errors(self.path):
-            self._set_synchronous(durable or self._job_is_durable)
-            with self._writer.begin():
-                return work(self._writer)
-
-    def _set_synchronous(self, wanted: bool) -> None:
-        """Let the next commits wait until the disk has them, or not."""
-        if wanted is not self._is_synchronous:
-            level = "FULL" if wanted else "NORMAL"
-            self._get_raw_writer().execute(f"PRAGMA synchronous = {level}")
-            self._is_synchronous = wanted
-
-    def _enqueue(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
-        """Line a function up for the writer thread."""
-        if self.is_read_only:
-            refused: Future[T] = Future()
-            refused.set_exception(
-                StoreReadOnly(
-                    f"{self.path} can only be read here; copy it to a place where you may write"
-                )
-            )
-            return refused
-        future = self._write_queue.put(fn, urgent=urgent, shares=shares)
-        if future is None:
-            raise self._make_closed_error()
-        return future
-
-    def _run_jobs(self) -> None:
-        """Run jobs until there will be no more."""
-        for jobs in self._write_queue.take_batches():
-            if len(jobs) > 1:
-                self._run_jobs_together(jobs)
-            else:
-                jobs[0].finish()
-            del jobs  # what was written may be large, and the next job may take long to come
-
-    def _run_jobs_together(self, jobs: Sequence[WriteJob]) -> None:
-        """Run jobs in one transaction, and tell whoever waits after the disk has it.
-
-        A commit takes longer than most of what is written, and a disk may be slow. When one of
-        them fails, none was written, and each is run by itself.
-        """
-        assert self._writer is not None
-        results: list[Any] = []
-        is_at_work = False
-        try:
-            with translate_errors(self.path):
-                self._set_synchronous(True)
-                with self._writer.begin():
-                    is_at_work = True
-                    results += [job.run() for job in jobs]
-                    is_at_work = False
-        except BaseException as error:  # as above
-            for job in jobs:
-                if is_at_work:
-                    job.finish()
-                else:  # the lock or the disk, for which each would wait in turn
-                    job.future.set_exception(error)
-            return
-        for job, result in zip(jobs, results, strict=True):
-            job.future.set_result(result)
+            self.before_upgrade = upgrade_tables(self.path, writer, raw)
 
     def _close_connections(self) -> None:
         """Close every connection nobody is reading from."""
-        if self._writer is not None:
-            self._writer.close()
+        self._writer.close_connection()
         if self._watcher is not None:
             self._watcher.close()
-        self._writers.dispose()
         self._readers.dispose()
 
 

@@ -30,7 +30,7 @@ def write(store: Store, sql: str) -> None:
 
 def pragma(store: Store, name: str) -> object:
     """Ask the writer's own connection."""
-    raw = store._database._get_raw_writer()
+    raw = store._database._writer.raw_connection
     (value,) = store.submit(lambda: raw.execute(f"PRAGMA {name}").fetchone()).result()
     return value
 
@@ -92,12 +92,12 @@ def commits_of(store: Store) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def heard(connection: Connection) -> None:
-        (level,) = store._database._get_raw_writer().execute("PRAGMA synchronous").fetchone()
+        (level,) = store._database._writer.raw_connection.execute("PRAGMA synchronous").fetchone()
         seen.append({1: "NORMAL", 2: "FULL"}[level])
 
-    event.listen(store._database._writers, "commit", heard)
+    event.listen(store._database._writer._engine, "commit", heard)
     yield seen
-    event.remove(store._database._writers, "commit", heard)
+    event.remove(store._database._writer._engine, "commit", heard)
 
 
 def test_what_waits_is_written_together_and_durably(store: Store) -> None:
@@ -202,7 +202,7 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
         )
     )
     person.start()
-    while len(store._database._write_queue._jobs) < 2:
+    while len(store._database._writer._queue._jobs) < 2:
         person.join(0.001)
     gate.set()
     assert labelled_when_its_turn_came.result() == 1
@@ -531,7 +531,7 @@ def test_changes_that_only_an_unreadable_log_has_are_told() -> None:
 
 
 def test_a_file_that_turns_read_only_is_reported(store: Store) -> None:
-    raw = store._database._get_raw_writer()
+    raw = store._database._writer.raw_connection
     store.submit(raw.execute, "PRAGMA query_only = ON").result()
     with pytest.raises(StoreError, match="cannot be written"):
         store.conversations.import_batch([talk()])

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from sqlalchemy.exc import DBAPIError
 
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import StoreBusy, StoreError, StoreFull
 
 T = TypeVar("T")
@@ -175,3 +176,12 @@ def read_version(connection: sqlite3.Connection) -> str | None:
         return None
     version = "" if row is None else str(row[0])
     return version if re.fullmatch("[0-9]{4}", version) else None
+
+
+def make_closed_error(path: Path) -> StoreError:
+    """Say that the store is closed.
+
+    A thread that reads while the app leaves may have nobody left to hear it, and then it is
+    printed as it is: so the path is made visible here.
+    """
+    return StoreError(f"{make_visible_line(str(path), 1_000)} is closed; open it again")

@@ -10,7 +10,7 @@ from textual.message import Message
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line
 from faithtui.tui.widgets.choice_pane import CHOOSE
-from faithtui.tui.widgets.pane import ActionPane
+from faithtui.tui.widgets.pane import RowPane
 
 MOST_SEEN = 6
 """Judges that are seen at once; a longer list scrolls."""
@@ -18,7 +18,7 @@ MOST_SEEN = 6
 _WIDEST_NAME = 34
 
 
-class JudgePane(ActionPane):
+class JudgePane(RowPane):
     """Judges with what is known of each; what is typed below the list may be none of them.
 
     Args:
@@ -43,7 +43,7 @@ class JudgePane(ActionPane):
     def __init__(
         self, choices: Sequence[JudgeChoice], judge: tuple[str, str | None], *, id: str, hint: str
     ) -> None:
-        super().__init__(id=id, title="Judge", hint=hint)
+        super().__init__(id=id, title="Judge", hint=hint, opens_on_first_click=True)
         self._judge = judge
         self._choices: Sequence[JudgeChoice] = choices
 

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line
 from faithtui.tui.widgets.choice_pane import CHOOSE
-from faithtui.tui.widgets.pane import ActionPane
+from faithtui.tui.widgets.pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.registry import MetricOption
@@ -81,7 +81,7 @@ def format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-class OptionPane(ActionPane):
+class OptionPane(RowPane):
     """Options of the chosen metrics; what is changed is typed on the line below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [CHOOSE]
@@ -99,7 +99,7 @@ class OptionPane(ActionPane):
             return self.pane
 
     def __init__(self, *, id: str, hint: str) -> None:
-        super().__init__(id=id, title="Options", hint=hint)
+        super().__init__(id=id, title="Options", hint=hint, opens_on_first_click=True)
         self._rows: Sequence[OptionRow] = ()
         self._typed: Mapping[str, str] = {}
 

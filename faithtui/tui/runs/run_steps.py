@@ -10,7 +10,7 @@ from faithtui.tui.runs.next_steps import WRITING_ACTIONS, NextStep, list_next_st
 from faithtui.tui.runs.run_details import step_lines
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.session import ListState
-from faithtui.tui.widgets.pane import ActionPane
+from faithtui.tui.widgets.pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -31,7 +31,7 @@ class RunSteps(Controller["RunsScreen"]):
             row: The run; None: none is chosen.
             spec: Its metric; None: not read yet.
         """
-        pane = self.screen.query_one("#next", ActionPane)
+        pane = self.screen.query_one("#next", RowPane)
         if row is None or spec is None:
             self._steps = ()
             pane.show(lambda _width: ())

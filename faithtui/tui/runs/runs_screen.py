@@ -29,7 +29,7 @@ from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.pane import ActionPane, Pane, RowPane
+from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
@@ -152,7 +152,7 @@ class RunsScreen(FilteredListScreen):
                 identity=lambda row: row.id,
                 empty_chosen=self.take_suggestion,
             ),
-            ActionPane(id="next", title="What next"),
+            RowPane(id="next", title="What next", opens_on_first_click=True),
             Pane(id="detail", title="Run"),
             planner=layouts.make_home_planner(
                 # Until the runs are read there is room for one.

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.tui.theme.lines import Line, Piece
-from faithtui.tui.widgets.pane import ActionPane
+from faithtui.tui.widgets.pane import RowPane
 
 MOST_CHOICES = 8
 """Choices that are seen at once; a longer list scrolls."""
@@ -27,7 +27,7 @@ Choice = tuple[str, Sequence[Piece]]
 """What can be chosen, and how it is drawn."""
 
 
-class ChoicePane(ActionPane):
+class ChoicePane(RowPane):
     """Things to choose any number of."""
 
     BINDINGS: ClassVar[list[BindingType]] = [CHOOSE]
@@ -46,7 +46,7 @@ class ChoicePane(ActionPane):
     def __init__(
         self, choices: Sequence[Choice], chosen: Iterable[str], *, id: str, title: str, hint: str
     ) -> None:
-        super().__init__(id=id, title=title, hint=hint)
+        super().__init__(id=id, title=title, hint=hint, opens_on_first_click=True)
         self._choices = choices
         self._chosen = set(chosen)
         self.styles.height = min(MOST_CHOICES, len(choices)) + 2

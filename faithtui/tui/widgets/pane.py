@@ -293,7 +293,14 @@ def _add_offset(style: Style | None, x: int, y: int) -> Style:
 
 
 class RowPane(Pane):
-    """A pane whose lines belong to entries, one of which is chosen."""
+    """A pane whose lines belong to entries, one of which is chosen.
+
+    Args:
+        id: As of every widget.
+        title: Text for the frame.
+        hint: Words in the lower frame.
+        opens_on_first_click: One click opens an entry; else the first one chooses it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", tooltip="Open the chosen entry", id="list.open"),
@@ -324,6 +331,12 @@ class RowPane(Pane):
         def control(self) -> "RowPane":
             """The pane."""
             return self.pane
+
+    def __init__(
+        self, *, id: str, title: str = "", hint: str = "", opens_on_first_click: bool = False
+    ) -> None:
+        super().__init__(id=id, title=title, hint=hint)
+        self._opens_on_first_click = opens_on_first_click
 
     @property
     def row_count(self) -> int:
@@ -388,14 +401,15 @@ class RowPane(Pane):
             self.post_message(self.Chosen(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the entry under the mouse; a second click opens it."""
+        """Choose the entry under the mouse, and open it at the click that opens."""
         index = self.find_line(event.get_content_offset_capture(self).y)
         row = self._lines[index].row if 0 <= index < len(self._lines) else None
         if row is None:
             return
-        if row == self.cursor and event.chain > 1:
-            self.action_choose()
+        was_chosen = row == self.cursor
         self.cursor = row
+        if event.chain == 1 if self._opens_on_first_click else was_chosen and event.chain > 1:
+            self.action_choose()
 
     def on_focus(self) -> None:
         """Draw the mark of the chosen entry strongly."""
@@ -421,15 +435,3 @@ class RowPane(Pane):
         own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]
         if own:
             self.scroll_to_lines(0 if self.cursor == 0 else own[0], own[-1])
-
-
-class ActionPane(RowPane):
-    """A pane of entries each of which does something: one click does it."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Do what the entry under the mouse does."""
-        index = self.find_line(event.get_content_offset_capture(self).y)
-        row = self.lines[index].row if 0 <= index < len(self.lines) else None
-        if row is not None and event.chain == 1:
-            self.cursor = row
-            self.action_choose()

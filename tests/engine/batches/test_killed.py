@@ -30,19 +30,19 @@ def die_at(store: Store, left: int) -> None:
 
     They are the ones that wait for the disk: a batch planned, sent, answered, ended.
     """
-    database = store._database
-    transaction = database._run_in_transaction
+    writer = store._database._writer
+    transaction = writer._run_in_transaction
 
     def count_down(work: Callable[[Connection], Json], durable: bool) -> Json:
         nonlocal left
-        assert database._writer is not None
-        if not database._writer.in_transaction():
+        assert writer._connection is not None
+        if not writer._connection.in_transaction():
             left -= durable
             if left < 0:
                 raise _Dead
         return transaction(work, durable)
 
-    database._run_in_transaction = count_down  # type: ignore[method-assign]  # a test
+    writer._run_in_transaction = count_down  # type: ignore[method-assign]  # a test
 
 
 def bury(path: Path) -> None:
@@ -148,7 +148,7 @@ def count_down(connection):
     if left < 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
-event.listen(store._database._writers, "commit", count_down)
+event.listen(store._database._writer._engine, "commit", count_down)
 while asyncio.run(runner.execute_run(store, run, lambda event: None)) is RunState.WAITING:
     pass
 store.close()

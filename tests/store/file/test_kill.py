@@ -30,7 +30,7 @@ def count_down(connection):
         os.kill(os.getpid(), signal.SIGKILL)
 
 # The statements of the write have run by then, and nothing of it may be there afterwards.
-event.listen(store._database._writers, "commit", count_down)
+event.listen(store._database._writer._engine, "commit", count_down)
 
 def said(what):
     print(what, flush=True)

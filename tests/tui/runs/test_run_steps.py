@@ -26,7 +26,7 @@ from faithtui.tui.runs.run_details import describe_cost, describe_settings
 from faithtui.tui.runs.run_lines import run_line
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
-from faithtui.tui.widgets.pane import ActionPane
+from faithtui.tui.widgets.pane import RowPane
 from tests.tui.building import NOON, SPEC
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
 
@@ -211,7 +211,7 @@ async def test_a_step_is_taken_by_its_key_and_lists_what_the_judge_found(app: Fa
 async def test_a_step_is_taken_by_enter_and_by_a_click(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        pane = app.screen.query_one("#next", ActionPane)
+        pane = app.screen.query_one("#next", RowPane)
         at = next(number for number, line in enumerate(pane.lines) if "spot-check" in line.text)
         await pilot.click("#next", offset=(9, at + 1))
         await calm(pilot)

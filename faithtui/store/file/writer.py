@@ -1,0 +1,189 @@
+"""The one writer of a database file: a thread, its connection, and what waits for it."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from faithtui.errors import StoreError
+from faithtui.store.file.errors import make_closed_error, translate_errors
+from faithtui.store.file.write_queue import WriteJob, WriteQueue
+
+T = TypeVar("T")
+
+
+class Writer:
+    """Runs functions one after the other on a thread of its own, each in a transaction.
+
+    Args:
+        path: The file, for messages.
+        engine: Makes the connection; its transactions take the lock when they begin.
+    """
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self._path = path
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._queue = WriteQueue()
+        self._job_is_durable = False
+        self._is_synchronous = False
+        self._thread = threading.Thread(target=self._run_jobs, name="faithtui-writer", daemon=True)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more is taken in."""
+        return self._queue.is_closed
+
+    def connect(self) -> Connection:
+        """Open the connection, which is used by its opener until `start`."""
+        self._connection = self._engine.connect()
+        return self._connection
+
+    def start(self) -> None:
+        """Run what is given from now on."""
+        self._thread.start()
+
+    @property
+    def raw_connection(self) -> sqlite3.Connection:
+        """The driver's connection, for what must not begin a transaction."""
+        assert self._connection is not None
+        raw = self._connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        return raw
+
+    def write(self, work: Callable[[Connection], T], *, durable: bool, urgent: bool) -> T:
+        """Run work in a transaction and wait until it is committed; see `Database.write`."""
+        if threading.current_thread() is self._thread:
+            return self._run_in_transaction(work, durable)
+        return self.put(lambda: self._run_in_transaction(work, durable), urgent=urgent).result()
+
+    def submit(
+        self, fn: Callable[[], T], *, urgent: bool, durable: bool, shares: bool
+    ) -> Future[T]:
+        """Run a function without waiting; see `Store.submit`."""
+
+        def run() -> T:
+            self._job_is_durable = durable
+            try:
+                return fn()
+            finally:
+                self._job_is_durable = False
+
+        return self.put(run, urgent=urgent, shares=shares)
+
+    def delete_and_vacuum(self, work: Callable[[Connection], None]) -> str | None:
+        """Run work that deletes, and get what it deleted out of the files.
+
+        See `Database.delete_and_vacuum`.
+        """
+
+        def run() -> str | None:
+            raw = self.raw_connection
+            raw.execute("PRAGMA secure_delete = ON")
+            try:
+                self._run_in_transaction(work, durable=True)
+                return self._vacuum(raw)
+            finally:
+                raw.execute("PRAGMA secure_delete = OFF")
+
+        return self.put(run, urgent=False).result()
+
+    def rest_for(self, seconds: float) -> None:
+        """Let what is not urgent wait; see `Store.rest_writer`."""
+        self._queue.rest_for(seconds)
+
+    def stop(self) -> bool:
+        """Run what is queued and take nothing more in; False if that was said before."""
+        if not self._queue.close():
+            return False
+        if self._thread.ident is not None:
+            self._thread.join()
+        return True
+
+    def close_connection(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+        self._engine.dispose()
+
+    def put(self, fn: Callable[[], T], *, urgent: bool, shares: bool = False) -> Future[T]:
+        """Line a function up for the thread.
+
+        Raises:
+            StoreError: The store is closed.
+        """
+        future = self._queue.put(fn, urgent=urgent, shares=shares)
+        if future is None:
+            raise make_closed_error(self._path)
+        return future
+
+    def _vacuum(self, raw: sqlite3.Connection) -> str | None:
+        """Write the file anew and empty its log; see `Database.delete_and_vacuum`."""
+        try:
+            with translate_errors(self._path):
+                raw.execute("VACUUM")
+                (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except StoreError as error:
+            return f"the rows are deleted, but the file could not be written anew: {error}"
+        if is_busy:
+            return (
+                f"the rows are deleted, but another process is reading {self._path}, and the log "
+                "beside it may hold bytes of them; close that process, then run `faithtui doctor`"
+            )
+        return None
+
+    def _run_in_transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
+        """Run work on the writer's connection. Only ever called on the writer thread."""
+        assert self._connection is not None
+        if self._connection.in_transaction():
+            return work(self._connection)
+        with translate_errors(self._path):
+            self._set_synchronous(durable or self._job_is_durable)
+            with self._connection.begin():
+                return work(self._connection)
+
+    def _set_synchronous(self, wanted: bool) -> None:
+        """Let the next commits wait until the disk has them, or not."""
+        if wanted is not self._is_synchronous:
+            level = "FULL" if wanted else "NORMAL"
+            self.raw_connection.execute(f"PRAGMA synchronous = {level}")
+            self._is_synchronous = wanted
+
+    def _run_jobs(self) -> None:
+        """Run jobs until there will be no more."""
+        for jobs in self._queue.take_batches():
+            if len(jobs) > 1:
+                self._run_jobs_together(jobs)
+            else:
+                jobs[0].finish()
+            del jobs  # what was written may be large, and the next job may take long to come
+
+    def _run_jobs_together(self, jobs: Sequence[WriteJob]) -> None:
+        """Run jobs in one transaction, and tell whoever waits after the disk has it.
+
+        A commit takes longer than most of what is written, and a disk may be slow. When one of
+        them fails, none was written, and each is run by itself.
+        """
+        assert self._connection is not None
+        results: list[Any] = []
+        is_at_work = False
+        try:
+            with translate_errors(self._path):
+                self._set_synchronous(True)
+                with self._connection.begin():
+                    is_at_work = True
+                    results += [job.run() for job in jobs]
+                    is_at_work = False
+        except BaseException as error:  # as above
+            for job in jobs:
+                if is_at_work:
+                    job.finish()
+                else:  # the lock or the disk, for which each would wait in turn
+                    job.future.set_exception(error)
+            return
+        for job, result in zip(jobs, results, strict=True):
+            job.future.set_result(result)
