@@ -92,22 +92,24 @@ class ListLook:
 
 
 def title_pieces(
-    run: RunRow, facts: ListFacts, *, blind: bool
+    run: RunRow, facts: ListFacts, spec: "MetricSpec", *, blind: bool
 ) -> tuple[Sequence[Piece], Sequence[Piece]]:
     """Say at the left which run is listed, at the right what annotators said of it.
 
     Args:
         run: The run.
         facts: What is known of all its conversations.
+        spec: Its metric.
         blind: The judge is hidden.
     """
     words, look = run_status(run)
     answers = facts.answer_labels
-    imported = fmt.count_in_words(answers, "imported label") if answers else ""
+    imported = f"{fmt.count_in_words(answers, 'answer')} (imported)" if answers else ""
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
+        Piece("labelled: ", "quiet"),
         Piece(f"{imported} · " if imported else "", "human"),
-        Piece(f"{run.labelled}/{run.claims} labelled by anyone", "quiet"),
+        Piece(f"{run.labelled} of {count_units(run.claims, spec)}", "quiet"),
     ]
 
 

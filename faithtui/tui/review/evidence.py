@@ -73,7 +73,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             "w",
             "weighting",
             "weighting",
-            tooltip="Switch between the windowed score and the one per interaction",
+            tooltip="Switch between the mean of windows and the score per interaction",
             id="review.weighting",
         ),
         Binding(

@@ -184,7 +184,11 @@ def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
 def _score_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     pieces = [
         Piece(fmt.format_number(row.score), "strong"),
-        Piece(f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, windowed)", "quiet"),
+        Piece(
+            f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, "
+            "each the mean of its windows)",
+            "quiet",
+        ),
     ]
     if row.labelled:
         pieces += [
