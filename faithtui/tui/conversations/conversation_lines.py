@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from textual.content import Content
+
 from faithtui.domain.annotations import TIE
 from faithtui.domain.filters import Filter
 from faithtui.domain.scores import (
@@ -124,11 +126,16 @@ def item_head(width: int) -> Line:
     return make_line(Piece(text, "quiet"))
 
 
-def legend_words(spec: "MetricSpec", *, blind: bool) -> str:
-    """Explain the marks of the list."""
-    bars = " ".join(f"{fmt.get_bar_cell(each, spec.labels)} {each}" for each in spec.labels.names)
+def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
+    """Explain the marks of the list, the stretches of its bars in their colours."""
     marks = "? no passages · ! failed or no verdict · 2x two annotators"
-    return marks if blind else f"{bars} · {marks}"
+    if blind:
+        return Content(marks)
+    bars: list[str | tuple[str, str]] = []
+    for each in spec.labels.names:
+        look = fmt.get_label_look(each, spec.labels)
+        bars += [(fmt.get_bar_cell(each, spec.labels), f"$verdict-{look}"), f" {each} "]
+    return Content.assemble(*bars, f"· {marks}")
 
 
 def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:

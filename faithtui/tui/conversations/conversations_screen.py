@@ -19,7 +19,7 @@ from faithtui.tui.conversations.conversation_lines import (
     ListLook,
     item_head,
     item_line,
-    legend_words,
+    make_legend,
     no_conversations,
     title_pieces,
 )
@@ -304,7 +304,7 @@ class ConversationsScreen(FilteredListScreen):
         self.items.show(self.pager, self.find_start(at), title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
-            self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))
+            self.items.show_legend(make_legend(loaded.spec, blind=self.session.is_blind))
         self._show_title(row)
         self.quick_filters.refresh()
         self.show_order()

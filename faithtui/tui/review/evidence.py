@@ -73,6 +73,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             "w",
             "weighting",
             "weighting",
+            show=False,
             tooltip="Switch between the mean of windows and the score per interaction",
             id="review.weighting",
         ),

@@ -74,11 +74,11 @@ class ReviewScreen(FaithScreen):
         *JudgeHiding.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
+        *RawReplies.BINDINGS,
         *EvidenceMarking.BINDINGS,
         *MissedClaims.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
-        *RawReplies.BINDINGS,
         *ClaimMoves.BINDINGS,
         *QueueWalk.BINDINGS,
         Binding(

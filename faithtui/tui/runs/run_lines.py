@@ -45,6 +45,7 @@ def run_line(
     *,
     blind: bool = False,
     at_start: bool = False,
+    is_read: bool = True,
 ) -> Line:
     """Draw a run in the list.
 
@@ -52,15 +53,16 @@ def run_line(
         row: The run.
         width: Cells of the line.
         here: It is the chosen one.
-        trust: How far its judge can be trusted; None: not known yet.
+        trust: How far its judge can be trusted; None: not known.
         blind: Hide the score: in a small run it tells what the judge says of a claim.
         at_start: The row was read before anybody could ask whether a running one is still worked
             on: that is not claimed.
+        is_read: What costs to read of it was read; until then nothing is said not to be there.
     """
     words, look = run_status(row)
     if at_start and row.state is RunState.RUNNING:
         words, look = "checking …", "quiet"
-    unread = "…" if trust is None and row.labelled and row.claims <= MOST_CLAIMS else ""
+    unread = "" if is_read or row.claims > MOST_CLAIMS else "…"
     text = _run_columns(
         width,
         f"#{row.id}",

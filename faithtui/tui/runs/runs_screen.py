@@ -342,7 +342,13 @@ class RunsScreen(FilteredListScreen):
         found = self.figures.find(row.id)
         trust = None if found is None else found.trust
         return run_line(
-            row, width, here, trust, blind=self.session.is_blind, at_start=self._is_at_start
+            row,
+            width,
+            here,
+            trust,
+            blind=self.session.is_blind,
+            at_start=self._is_at_start,
+            is_read=found is not None,
         )
 
     def _show_details(self) -> None:

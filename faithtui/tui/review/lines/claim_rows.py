@@ -115,11 +115,22 @@ def lay_out_rows(
         start = max(0, min(at // most * most, len(view.windows) - most))
         windows = tuple(range(start, min(len(view.windows), start + most)))
         heading = 3 if height >= 10 else heading
-    claims = len(list_claims(view, focus.window))
-    lines = max(1, min(MOST_LINES, (height - heading) // max(1, claims)))
+    layout = RowLayout(width, digits, windows, len(view.windows), cell, 1, heading)
     if spec.units[0] == "answer":
-        lines = 1
-    return RowLayout(width, digits, windows, len(view.windows), cell, lines, heading)
+        return layout
+    return replace(layout, lines=_count_lines(list_claims(view, focus.window), layout, height))
+
+
+def _count_lines(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
+    """Count the lines that a claim may take so that all claims are seen; short ones take less."""
+    room = height - layout.heading
+    most = max(1, min(MOST_LINES, room // max(1, len(claims))))
+    while most < MOST_LINES and len(claims) <= room:
+        wrapped = (_wrap_words(each.text, "", layout.text_width, most + 1) for each in claims)
+        if sum(map(len, wrapped)) > room:
+            break
+        most += 1
+    return most
 
 
 def claim_list_lines(

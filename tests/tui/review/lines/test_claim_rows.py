@@ -141,10 +141,22 @@ def layout_of_first(view: ReviewView) -> RowLayout:
 
 def test_a_claim_takes_as_many_lines_as_let_all_be_seen(view: ReviewView) -> None:
     at = ReviewPosition(None, view.claims[0].id)
+    claims = tuple(replace(each, text=f"{each.text} " * 20) for each in view.claims)
     heights = {3: (1, 0), 8: (1, 1), 13: (2, 3), 60: (4, 3)}
     for height, expected in heights.items():
-        layout = lay_out_rows(view, at, 70, height, METRIC)
+        layout = lay_out_rows(replace(view, claims=claims), at, 70, height, METRIC)
         assert (layout.lines, layout.heading) == expected, height
+
+
+def test_claims_take_the_lines_that_short_ones_leave(view: ReviewView) -> None:
+    at = ReviewPosition(None, view.claims[0].id)
+    first, *others = view.claims
+    long = replace(view, claims=(replace(first, text="Twenty words. " * 30), *others))
+    room = 3 + len(view.claims) + 3
+    layout = lay_out_rows(long, at, 70, room, METRIC)
+    assert layout.lines == 4, "one of four lines and all the others of one fit"
+    assert len(draw(long, height=room)) == room
+    assert lay_out_rows(long, at, 70, room - 1, METRIC).lines == 3
 
 
 def test_a_narrow_list_has_one_letter_of_the_judge(view: ReviewView) -> None:
