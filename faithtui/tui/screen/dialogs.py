@@ -222,7 +222,7 @@ class GoDialog(Dialog):
 
     def _lines(self, width: int) -> Sequence[Line]:
         hints = [each for each in KeyHint.list_for_screen(self) if each.id.startswith("go.")]
-        room = max(cell_len(hint.words) for hint in hints)
+        room = max((cell_len(hint.words) for hint in hints), default=0)
         lines = []
         for hint in hints:
             screen = screen_catalog.SCREENS.get(hint.id.removeprefix("go."))
