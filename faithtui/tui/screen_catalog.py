@@ -68,7 +68,7 @@ SCREENS = {
     ),
     "progress": ScreenEntry(
         "p",
-        "How far a run is, or what happened in it",
+        "How far the chosen run is, or what happened in it",
         "progress.progress_screen:ProgressScreen",
     ),
     "integrity": ScreenEntry(
@@ -76,17 +76,17 @@ SCREENS = {
     ),
     "queues": ScreenEntry(
         "u",
-        "Samples drawn from the chosen run, and how far they are",
+        "Samples to label: draw one, see how far they are",
         "samples.queues_screen:QueuesScreen",
     ),
     "adjudicate": ScreenEntry(
         "d",
-        "Where annotators differ, and how far each rater can be trusted",
+        "Where annotators differ, and how good each rater is",
         "adjudication.adjudication_screen:AdjudicateScreen",
     ),
     "settings": ScreenEntry(
         "s",
-        "Judge, review, keys, colours and the store: what is set, and where",
+        "Judge, review, keys, colours, the store: what is set",
         "settings.settings_screen:SettingsScreen",
     ),
 }

@@ -548,7 +548,7 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
     shown = cli("show", "last", first.key, "--store", judged).out
     assert counts in table
     assert f"{first.key}" in cli("show", "last", "--store", judged).out
-    assert re.search(r"^with overrides, 1 of \d+ reviewed: windowed", shown, re.MULTILINE)
+    assert re.search(r"^with overrides, 1 of \d+ reviewed: mean of windows", shown, re.MULTILINE)
     assert "corrected" not in table + shown
     told = cli("runs", "--json", "--store", judged).json[0]
     assert told["with_overrides"] == told["corrected"] is not None

@@ -59,7 +59,6 @@ def apps_share_parsed_styles() -> Iterator[None]:
 def previews_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at every conversation of a preview, however busy the machine is."""
     monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
-    monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
 
 
 @pytest.fixture(autouse=True)

@@ -205,7 +205,7 @@ def test_new_run(
     size: tuple[int, int],
 ) -> None:
     # Every conversation is looked at, however busy the machine is.
-    monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
+    monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
     # The newest price counts from a day that another version of the package, or year, may move.
     source = "genai-prices 0.0.0, 2026-01-02"
     monkeypatch.setattr(prices, "_describe_package", lambda today: source)

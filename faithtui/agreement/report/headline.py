@@ -7,7 +7,7 @@ from faithtui.agreement.report.model import Detection, LevelReport
 from faithtui.domain.estimates import Estimate
 
 _FEW = 10
-"""Units below which a number of 100 would promise more than is known."""
+"""Units below which a number of 100 would promise more than is known, so that all are counted."""
 
 
 def write_headline(report: LevelReport, passing: Sequence[str], judge: str = "") -> str:
@@ -38,22 +38,20 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     unfaithful = found.tp + found.fn
     if not unfaithful:
         return f"No{labelled} {one} is unfaithful, so what {judge} misses is not known. "
-    flagged = ""
-    if found.specificity.value is not None:
-        faithful = found.fp + found.tn
-        wrongly = (
-            f"{found.fp:,} of {format_quantity(faithful, 'faithful one', 'faithful ones')}"
-            if faithful < _FEW
-            else _count_of_hundred(found.specificity, "faithful ones")
-        )
-        flagged = f" and flags {wrongly}"
-    if unfaithful < _FEW or found.recall.value is None:
-        # A sample whose weights are not known has counts alone.
+    faithful = found.fp + found.tn
+    rates = found.recall.value, found.specificity.value
+    if unfaithful < _FEW or 0 < faithful < _FEW or None in rates[: 2 if faithful else 1]:
+        # One of them counted and the other of 100 could not be compared. A sample whose weights
+        # are not known has counts alone.
         few = format_quantity(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
+        ones = format_quantity(faithful, "faithful one", "faithful ones")
+        flagged = f" and flags {found.fp:,} of {ones}" if faithful else ""
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
     missed = f"{judge} misses {_count_of_hundred(found.recall, f'unfaithful {many}')}"
-    return f"{among}{missed}{flagged}. "
+    if faithful:
+        missed += f" and flags {_count_of_hundred(found.specificity, 'faithful ones')}"
+    return f"{among}{missed}. "
 
 
 def _choose_detection(report: LevelReport, passing: Sequence[str]) -> Detection:

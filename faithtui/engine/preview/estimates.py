@@ -263,7 +263,7 @@ def scale_to_preview(
         sampled: Conversations that were looked at.
         total: All of them.
         pricing: What calls cost.
-        windows: Windows of each conversation that was looked at.
+        windows: Windows of each conversation whose windows were counted, at random among all.
     """
 
     def estimate_sum(

@@ -8,6 +8,7 @@ written and nothing leaves the machine.
 
 import asyncio
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
+from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths, Task
 from faithtui.domain.verdicts import Assessment, Claim
@@ -51,8 +53,12 @@ SAMPLE_SIZE = 20
 PATIENCE_S = 4.0
 """Seconds after which no further conversation is looked at, however few there were."""
 
-PATIENCE_FOR_FREE_S = 0.3
-"""The same for judges that are part of this program: nobody waits to hear that nothing is paid."""
+MOST_FREE_TEXT: Final = 1_000_000
+"""Characters that are looked at for judges that are part of this program, about a second: nobody
+waits to hear that nothing is paid. No seconds: the app and the command line would not agree."""
+
+MOST_COUNTED: Final = 500
+"""Conversations whose windows are counted: all of a small store, and no question is made."""
 
 _SEED: Final = 1
 """The same order has the same preview."""
@@ -291,10 +297,9 @@ async def _preview_job(
     shared = _SharedDocuments(store, conversations)
     notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
     chosen = _choose_places(len(conversations), sample)
-    sampled = 0
-    windows = []
-    patience_s = PATIENCE_FOR_FREE_S if is_part_of_program(spec.judge) else PATIENCE_S
-    ends_at = time.monotonic() + patience_s
+    sampled = characters = 0
+    most_text = MOST_FREE_TEXT if is_part_of_program(spec.judge) else math.inf
+    ends_at = time.monotonic() + PATIENCE_S
     asker = Asker(
         stand_in,
         notes,
@@ -304,14 +309,18 @@ async def _preview_job(
         answer_limit=spec.profile.max_tokens,
     )
     for place in chosen:
-        if sampled and time.monotonic() > ends_at:
+        conversation = store.conversations.get(conversations[place])
+        characters += _count_characters(conversation)
+        if sampled and (characters > most_text or time.monotonic() > ends_at):
             break
         notes.conversation = sampled
         sampled += 1
-        windows.append(await _ask_about_conversation(store, job, conversations[place], asker))
+        await _ask_about_conversation(store, job, conversations[place], conversation, asker)
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
+    counted = _choose_places(len(conversations), MOST_COUNTED)
+    windows = [_count_windows(store, job, conversations[place]) for place in counted]
     found = scale_to_preview(
         spec, questions, notes.answered, sampled, len(conversations), pricing, windows
     )
@@ -323,17 +332,36 @@ async def _preview_job(
     )
 
 
-async def _ask_about_conversation(
-    store: Store, job: _PreviewJob, number: ConversationId, asker: Asker
-) -> int:
-    """Let the metric ask everything about one conversation; gives how many windows it has."""
-    metric = job.metric
+def _count_characters(conversation: Conversation) -> int:
+    """Count what a judge reads of a conversation."""
+    return sum(
+        len(turn.content) + sum(len(each.text) for each in turn.retrieval_context or ())
+        for turn in conversation.turns
+    )
+
+
+def _count_windows(store: Store, job: _PreviewJob, number: ConversationId) -> int:
+    """Count the windows of a conversation that would be judged."""
     conversation = store.conversations.get(number)
-    if metric.why_skipped(conversation) is not None:
+    if job.metric.why_skipped(conversation) is not None or not job.find_claims(store, number)[1]:
         return 0
+    return len(tuple(job.metric.windows(conversation)))
+
+
+async def _ask_about_conversation(
+    store: Store,
+    job: _PreviewJob,
+    number: ConversationId,
+    conversation: Conversation,
+    asker: Asker,
+) -> None:
+    """Let the metric ask everything about one conversation."""
+    metric = job.metric
+    if metric.why_skipped(conversation) is not None:
+        return
     claims, is_judged = job.find_claims(store, number)
     if not is_judged:
-        return 0
+        return
     ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
     windows = tuple(metric.windows(conversation))
     try:
@@ -344,7 +372,6 @@ async def _ask_about_conversation(
     except (JudgeError, MetricError):
         # It would fail in the run as well, after the same questions.
         pass
-    return len(windows)
 
 
 def _choose_places(total: int, sample: int) -> list[int]:

@@ -125,7 +125,7 @@ class AgreementPanes(Panes):
                 lambda w: parts.slice_lines(report, w),
                 f"Where the judge goes wrong{named}",
             ),
-            "people": (lambda w: parts.people_lines(report, w), f"Annotators{named}"),
+            "people": (lambda w: parts.people_lines(report, w), "Annotators"),
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),

@@ -140,7 +140,8 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
             f"{humans.raters} annotators, {fmt.format_count(humans.units)} "
             f"{level.unit[humans.units != 1]} with two or more:"
         )
-        lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
+        lines += [BLANK] if lines else []
+        lines += wrap([Piece(words, "strong")], width - 1, first=PAD)
         lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
         lines += estimate_line("  AC1", humans.gwet_ac1, width, name_width=9)
         lines += estimate_line("  same", humans.percent, width, name_width=9)

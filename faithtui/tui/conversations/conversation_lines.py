@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from textual.content import Content
+
 from faithtui.domain.annotations import TIE
 from faithtui.domain.filters import Filter
 from faithtui.domain.scores import (
@@ -92,22 +94,24 @@ class ListLook:
 
 
 def title_pieces(
-    run: RunRow, facts: ListFacts, *, blind: bool
+    run: RunRow, facts: ListFacts, spec: "MetricSpec", *, blind: bool
 ) -> tuple[Sequence[Piece], Sequence[Piece]]:
     """Say at the left which run is listed, at the right what annotators said of it.
 
     Args:
         run: The run.
         facts: What is known of all its conversations.
+        spec: Its metric.
         blind: The judge is hidden.
     """
     words, look = run_status(run)
     answers = facts.answer_labels
-    imported = fmt.count_in_words(answers, "imported label") if answers else ""
+    imported = f"{fmt.count_in_words(answers, 'answer')} (imported)" if answers else ""
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
+        Piece("labelled: ", "quiet"),
         Piece(f"{imported} · " if imported else "", "human"),
-        Piece(f"{run.labelled}/{run.claims} labelled by anyone", "quiet"),
+        Piece(f"{run.labelled} of {count_units(run.claims, spec)}", "quiet"),
     ]
 
 
@@ -122,11 +126,16 @@ def item_head(width: int) -> Line:
     return make_line(Piece(text, "quiet"))
 
 
-def legend_words(spec: "MetricSpec", *, blind: bool) -> str:
-    """Explain the marks of the list."""
-    bars = " ".join(f"{fmt.get_bar_cell(each, spec.labels)} {each}" for each in spec.labels.names)
+def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
+    """Explain the marks of the list, the stretches of its bars in their colours."""
     marks = "? no passages · ! failed or no verdict · 2x two annotators"
-    return marks if blind else f"{bars} · {marks}"
+    if blind:
+        return Content(marks)
+    bars: list[str | tuple[str, str]] = []
+    for each in spec.labels.names:
+        look = fmt.get_label_look(each, spec.labels)
+        bars += [(fmt.get_bar_cell(each, spec.labels), f"$verdict-{look}"), f" {each} "]
+    return Content.assemble(*bars, f"· {marks}")
 
 
 def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:

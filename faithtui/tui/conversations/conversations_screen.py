@@ -19,7 +19,7 @@ from faithtui.tui.conversations.conversation_lines import (
     ListLook,
     item_head,
     item_line,
-    legend_words,
+    make_legend,
     no_conversations,
     title_pieces,
 )
@@ -76,10 +76,10 @@ class ConversationsScreen(FilteredListScreen):
     LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
         "Each row is one conversation of the run: how it begins, how often the judge gave each "
-        "of the metric's labels, its windowed score (* means with overrides: human labels changed "
-        "it; in colour below the threshold), what annotators said of its answers where the data "
-        "came with that (human), and how much of what was judged has a label of yours (by "
-        "you); the title counts what has a label of anyone. "
+        "of the metric's labels, its score: the mean of its windows (* means with overrides: "
+        "human labels changed it; in colour below the threshold), what annotators said of its "
+        "answers where the data came with that (human), and how much of what was judged has a "
+        "label of yours (by you); the title counts what has a label of anyone. "
         "Marks: 2x two annotators labelled it, ? an answer has no passages, ! something failed or "
         "has no verdict. What all ids begin with is left out. The digits above the list are "
         "filters with what they find. {list.open} reviews it. "
@@ -228,7 +228,7 @@ class ConversationsScreen(FilteredListScreen):
             self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
-            self.set_title(*title_pieces(run, self.facts, blind=self.session.is_blind))
+            self._show_title(run)
             self.quick_filters.refresh()
             if before != (self.selection, mark[1]):
                 self._follow_row()
@@ -304,12 +304,17 @@ class ConversationsScreen(FilteredListScreen):
         self.items.show(self.pager, self.find_start(at), title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
-            self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))
-        self.set_title(*title_pieces(row, self.facts, blind=self.session.is_blind))
+            self.items.show_legend(make_legend(loaded.spec, blind=self.session.is_blind))
+        self._show_title(row)
         self.quick_filters.refresh()
         self.show_order()
         self._follow_row()
         self.refresh_bindings()
+
+    def _show_title(self, run: RunRow) -> None:
+        if self.spec is not None:
+            blind = self.session.is_blind
+            self.set_title(*title_pieces(run, self.facts, self.spec, blind=blind))
 
     @on(VirtualList.Chosen)
     def open_chosen(self) -> None:

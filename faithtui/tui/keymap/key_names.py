@@ -33,7 +33,7 @@ _EVERYWHERE = ("screen.", "app.")
 _RANKS = {"window.help": 2, "list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
 """Places of what every list has: behind its own keys (0), before those of every screen (1); last
 what every window has."""
-PINNED = ("app.go", "app.back", "app.help")
+PINNED = ("app.go", "app.back", "app.help", "window.help")
 """Ids of what stands at the right end of the last line and is never dropped for room."""
 
 

@@ -50,7 +50,6 @@ class RawReplies(Controller[FaithScreen]):
             "W",
             "replies",
             "raw replies",
-            show=False,
             tooltip="Read what the judge was asked and what it answered, call by call",
             id="replies.open",
         ),
@@ -65,6 +64,10 @@ class RawReplies(Controller[FaithScreen]):
         super().__init__(screen)
         self.find_item = find_item
         self.find_claim = find_claim
+
+    def offers(self, action: str) -> bool:
+        """Name the key beside a claim whose judge is shown: there it explains the verdict."""
+        return not self.session.is_blind and self.find_claim() is not None
 
     def action_replies(self) -> None:
         """Read the calls."""

@@ -73,7 +73,8 @@ class EvidenceReader(Controller["ReviewScreen"]):
             "w",
             "weighting",
             "weighting",
-            tooltip="Switch between the windowed score and the one per interaction",
+            show=False,
+            tooltip="Switch between the mean of windows and the score per interaction",
             id="review.weighting",
         ),
         Binding(

@@ -61,7 +61,7 @@ class ReviewScreen(FaithScreen):
         "letter where it is not counted in agreement, a dot where only others gave one, blank "
         "where nobody did. Not overridden is "
         "not agreed: only what has a label of yours counts. A score reads judge → with overrides: "
-        "human labels replace the judge's verdicts. In the windowed score early turns count once "
+        "human labels replace the judge's verdicts. In the mean of windows early turns count once "
         "per window that holds them, with the default size up to 29 times more than the last one; "
         "{review.weighting} shows the score in which each interaction counts once."
     )
@@ -74,11 +74,11 @@ class ReviewScreen(FaithScreen):
         *JudgeHiding.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
+        *RawReplies.BINDINGS,
         *EvidenceMarking.BINDINGS,
         *MissedClaims.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
-        *RawReplies.BINDINGS,
         *ClaimMoves.BINDINGS,
         *QueueWalk.BINDINGS,
         Binding(

@@ -55,25 +55,27 @@ _CLAIMS: Final = {
 }
 
 
-def step_lines(steps: Sequence[NextStep] | None, width: int, keys: KeyNames) -> list[Line]:
+def step_lines(
+    steps: Sequence[NextStep], width: int, keys: KeyNames, *, is_read: bool
+) -> list[Line]:
     """List what can be done next, each with its key.
 
     Args:
-        steps: What can be done; None while that is not known.
+        steps: What can be done.
         width: Cells of a line.
         keys: What keys are called.
+        is_read: Labels and figures were read; until then there may be more to do.
     """
-    if steps is None:
-        return []
+    reading = [] if is_read else [make_line(Piece(" … reading labels and figures", "quiet"))]
     if not steps:
-        return [make_line(Piece(" nothing is left to do here", "quiet"))]
+        return reading or [make_line(Piece(" nothing is left to do here", "quiet"))]
     room = max(len(keys(each.key)) for each in steps)
     lines: list[Line] = []
     for number, step in enumerate(steps):
         key = [Piece(" "), Piece(fit_text(keys(step.key), room), "key"), Piece("  ")]
         words = Piece(step.words, "warn" if step.is_urgent else "")
         lines += wrap([words], width - 1, first=key, row=number)
-    return lines
+    return lines + reading
 
 
 def run_details(
@@ -184,7 +186,11 @@ def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
 def _score_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     pieces = [
         Piece(fmt.format_number(row.score), "strong"),
-        Piece(f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, windowed)", "quiet"),
+        Piece(
+            f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, "
+            "each the mean of its windows)",
+            "quiet",
+        ),
     ]
     if row.labelled:
         pieces += [

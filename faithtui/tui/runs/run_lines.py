@@ -16,6 +16,7 @@ from faithtui.tui.theme.lines import (
     fit_text,
     make_line,
     shorten_middle,
+    width_of,
     wrap,
 )
 
@@ -44,6 +45,7 @@ def run_line(
     *,
     blind: bool = False,
     at_start: bool = False,
+    is_read: bool = True,
 ) -> Line:
     """Draw a run in the list.
 
@@ -51,15 +53,16 @@ def run_line(
         row: The run.
         width: Cells of the line.
         here: It is the chosen one.
-        trust: How far its judge can be trusted; None: not known yet.
+        trust: How far its judge can be trusted; None: not known.
         blind: Hide the score: in a small run it tells what the judge says of a claim.
         at_start: The row was read before anybody could ask whether a running one is still worked
             on: that is not claimed.
+        is_read: What costs to read of it was read; until then nothing is said not to be there.
     """
     words, look = run_status(row)
     if at_start and row.state is RunState.RUNNING:
         words, look = "checking …", "quiet"
-    unread = "…" if trust is None and row.labelled and row.claims <= MOST_CLAIMS else ""
+    unread = "" if is_read or row.claims > MOST_CLAIMS else "…"
     text = _run_columns(
         width,
         f"#{row.id}",
@@ -136,17 +139,18 @@ def _run_columns(
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
-        f" {fit_text(run, 5)} {fit_text(shorten_middle(metric, first), first)}"
+        f" {fit_text(run, 5)} {fit_text(metric, first)}"
         f" {fit_text(_shorten_judge(judge, room - first - 1), room - first - 1)}"
         f"{counted_too} {fit_text(status, 11)}{figures} "
     )
 
 
 def _shorten_judge(title: str, width: int) -> str:
-    """Leave out what explains the embedded judge, then the middle: ends tell names apart."""
-    if len(title) > width:
-        title = title.replace(OFFLINE_TITLE, OFFLINE_TITLE.partition(" (")[0])
-    return shorten_middle(title, width)
+    """Name the embedded judge more shortly, then leave out the middle: ends tell names apart."""
+    shorter = (OFFLINE_TITLE, OFFLINE_TITLE.partition(" (")[0], "offline")
+    names = [title.replace(OFFLINE_TITLE, each) for each in shorter]
+    fitting = (each for each in names if width_of([Piece(each)]) <= width)
+    return next(fitting, shorten_middle(names[-1], width))
 
 
 def _score_with_mark(row: RunRow) -> str:

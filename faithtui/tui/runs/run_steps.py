@@ -42,7 +42,8 @@ class RunSteps(Controller["RunsScreen"]):
             if not (self.screen.session.is_read_only and each.action in WRITING_ACTIONS)
         )
         self._steps = steps
-        pane.show(lambda width: step_lines(steps, width, self.keys))
+        is_read = self.screen.figures.find(row.id) is not None
+        pane.show(lambda width: step_lines(steps, width, self.keys, is_read=is_read))
         pane.move_to(max(0, min(pane.cursor, len(steps) - 1)))
 
     async def take(self, number: int) -> None:

@@ -73,7 +73,8 @@ class RunsScreen(FilteredListScreen):
     TITLE_WORDS: ClassVar[str] = "RUNS"
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
-        "its conversations. score is the mean of the conversations' windowed scores by the judge. "
+        "its conversations. score is the mean over its conversations, each the mean of its "
+        "windows, by the judge. "
         "corrected is the share of all its claims that pass, estimated from a random sample of "
         "human labels, in percent with its interval: without such a sample there is none. kappa "
         "(human) is agreement of judge and human labels beyond chance, with its interval. reviewed "
@@ -341,7 +342,13 @@ class RunsScreen(FilteredListScreen):
         found = self.figures.find(row.id)
         trust = None if found is None else found.trust
         return run_line(
-            row, width, here, trust, blind=self.session.is_blind, at_start=self._is_at_start
+            row,
+            width,
+            here,
+            trust,
+            blind=self.session.is_blind,
+            at_start=self._is_at_start,
+            is_read=found is not None,
         )
 
     def _show_details(self) -> None:

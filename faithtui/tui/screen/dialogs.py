@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -13,7 +14,7 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.keymap.help import active_keys, help_lines, help_texts
 from faithtui.tui.keymap.key_names import KeyHint, KeyNames
 from faithtui.tui.navigation import ModalWindow
-from faithtui.tui.theme.lines import Line, Piece, make_line, wrap
+from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.seen_panes import ExposurePane, ExposureRowPane
@@ -220,8 +221,15 @@ class GoDialog(Dialog):
         self.dismiss(name)
 
     def _lines(self, width: int) -> Sequence[Line]:
-        return [
-            make_line(Piece(f"  {hint.keys}  ", "key"), Piece(hint.words, "strong"))
-            for hint in KeyHint.list_for_screen(self)
-            if hint.id.startswith("go.")
-        ]
+        hints = [each for each in KeyHint.list_for_screen(self) if each.id.startswith("go.")]
+        room = max((cell_len(hint.words) for hint in hints), default=0)
+        lines = []
+        for hint in hints:
+            screen = screen_catalog.SCREENS.get(hint.id.removeprefix("go."))
+            said = [
+                Piece(f"  {hint.keys}  ", "key"),
+                Piece(fit_text(hint.words, room), "strong"),
+                Piece(f"  {screen.words}" if screen else "", "quiet"),
+            ]
+            lines.append(Line(tuple(truncate_pieces(said, width - 1))))
+        return lines

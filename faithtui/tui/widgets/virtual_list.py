@@ -107,7 +107,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self._identity = identity
         self._empty_chosen = empty_chosen
-        self._legend = ""
+        self._legend = Content("")
         self._marks: Collection[int] = ()
         self._draw = draw
         self._head = head
@@ -145,15 +145,16 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self._update_subtitle()
         self.refresh()
 
-    def show_legend(self, words: str) -> None:
+    def show_legend(self, legend: Content) -> None:
         """Explain the marks of the rows in the lower frame."""
-        self._legend = words
+        self._legend = legend
         self._update_subtitle()
 
     def _update_subtitle(self) -> None:
-        words = f"{len(self._marks)} marked" if self._marks else self._legend
+        words = Content(f"{len(self._marks)} marked") if self._marks else self._legend
         # Whole words, or none: half a legend says nothing.
-        self.border_subtitle = Content(words if len(words) + 4 <= self.size.width else "")
+        fits = words.cell_length + 4 <= self.size.width
+        self.border_subtitle = words if fits else Content("")
 
     @property
     def selection(self) -> RowT | None:

@@ -353,10 +353,21 @@ def test_the_headline_says_first_what_the_judge_misses_and_flags_wrongly() -> No
         ([("yes", "no")] * 2 + [("no", "no")] * 7, "The judge misses 2 of 9 unfaithful claims. "),
         ([("yes", "yes")] * 9, "No claim is unfaithful, so what the judge misses is not known. "),
         ([("yes", "x")] * 9, "Annotators labelled 9 claims"),
-        ([("yes", "idk")] * 9 + [("no", "no")] * 11, "The judge misses 0 of 100 unfaithful"),
+        (
+            [("yes", "idk")] * 9 + [("no", "no")] * 11,
+            "The judge misses 0 of 11 unfaithful claims and",
+        ),
+        (
+            [("yes", "no")] * 4 + [("no", "no")] * 16 + [("no", "yes")] * 3 + [("yes", "yes")] * 6,
+            "The judge misses 4 of 20 unfaithful claims and flags 3 of 9 faithful ones. ",
+        ),
+        (
+            [("yes", "no")] * 2 + [("no", "no")] * 3 + [("no", "yes")] * 3 + [("yes", "yes")] * 17,
+            "The judge misses 2 of 5 unfaithful claims and flags 3 of 20 faithful ones. ",
+        ),
     ],
 )
-def test_few_unfaithful_units_are_counted_and_not_made_a_hundred(
+def test_where_one_kind_of_units_is_few_both_are_counted_and_not_made_a_hundred(
     pairs: list[tuple[str, str]], start: str
 ) -> None:
     rows = [claim(number, *each) for number, each in enumerate(pairs)]
@@ -369,7 +380,7 @@ def test_without_weights_the_headline_counts() -> None:
     unknown = Estimate(None, EstimateStatus.WITHHELD, 12, 10, Reason.NOT_FULLY_LABELLED)
     level = replace(found, strict=replace(found.strict, recall=unknown), lenient=None)
     assert write_headline(level, ("yes", "idk")).startswith(
-        "The judge misses 4 of 12 unfaithful claims and flags 0 of 100 faithful ones"
+        "The judge misses 4 of 12 unfaithful claims and flags 0 of 10 faithful ones"
     )
 
 

@@ -89,7 +89,7 @@ def test_show_says_it_of_every_conversation(cli: Cli, random_run: Path) -> None:
     assert len(rows) == 2
     assert all("suspect: " in row for row in rows)
     said = cli("show", "1", "1", "--store", random_run).out.splitlines()
-    scored = next(at for at, line in enumerate(said) if line.startswith("judge: windowed"))
+    scored = next(at for at, line in enumerate(said) if line.startswith("judge: mean of windows"))
     assert said[scored + 1].startswith("suspect: ")
     told = cli("show", "1", "1", "--store", random_run, "--json").json
     assert told["run"]["integrity"]["state"] == "suspect"

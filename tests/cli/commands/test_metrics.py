@@ -175,6 +175,6 @@ def test_what_failed_says_why_once(cli: Cli, tmp_path: Path) -> None:
 def test_a_corrected_score_is_shown_once_people_said_something(cli: Cli, store: Path) -> None:
     cli("run", "--store", store)
     shown = cli("show", "1", "c1", "--store", store).out
-    assert "judge: windowed" in shown
+    assert "judge: mean of windows" in shown
     assert "corrected:" not in shown
     assert "window 2\n" in shown

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.preview import run_preview
@@ -41,7 +42,6 @@ PAID = "openai:gpt-6-luna"
 def all_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at every conversation of a sample, however busy the machine is."""
     monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
-    monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
 
 
 @pytest.fixture
@@ -226,6 +226,29 @@ def test_a_sample_is_scaled_up_and_its_interval_holds_the_truth(tmp_path: Path) 
         assert part.tokens_in.low < whole.tokens_in.value < part.tokens_in.high
         assert "about" in format_preview([part])
         assert preview_requests(store, [RunRequest(judge=PAID)], sample=12) == (part,)
+
+
+def test_windows_are_counted_beyond_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed = [conversation(f"c{n}", 1 + n % 4) for n in range(60)]
+    with store_with(tmp_path / "many.db", mixed) as store:
+        (part,) = preview_requests(store, [RunRequest(judge=PAID)], sample=12)
+        assert part.windows == EstimatedCount(150, 150, 150)
+        monkeypatch.setattr(run_preview, "MOST_COUNTED", 20)
+        (part,) = preview_requests(store, [RunRequest(judge=PAID)], sample=12)
+        assert part.windows.low < 150 < part.windows.high
+
+
+def test_for_a_free_judge_less_is_looked_at_by_the_length_of_the_texts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    length = run_preview._count_characters(store.conversations.get(ConversationId(1)))
+    monkeypatch.setattr(run_preview, "MOST_FREE_TEXT", 4 * length)
+    free, paid = (
+        preview_requests(store, [RunRequest(judge=each)])[0] for each in ("offline", PAID)
+    )
+    assert (free.sampled, paid.sampled) == (4, 6)
 
 
 def test_a_document_of_many_conversations_is_counted_once(tmp_path: Path) -> None:

@@ -116,8 +116,8 @@ async def test_human_labels_that_came_with_the_data_are_in_the_list(app: FaithAp
         await listing(pilot)
         row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
         assert "2 no/3" in row
-        assert "imported labels" in title(app)
-        assert title(app).endswith("/6 labelled by anyone")
+        assert "labelled: 4 answers (imported) · " in title(app)
+        assert title(app).endswith(" of 6 claims")
         assert " by you " in screen_text(app)
 
 

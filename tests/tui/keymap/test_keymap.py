@@ -125,6 +125,22 @@ def test_a_letter_acts_alike_on_all_screens() -> None:
         assert held == acts, key
 
 
+def test_what_stands_on_several_screens_has_one_letter() -> None:
+    """A word of the footer names one act, and the act has one key wherever it is offered.
+
+    Not held: windows close by the key that opened them too, one word may stand for keys in a row
+    (digits, verdicts, arrows), and `draw` begins a form that `ctrl+s` ends.
+    """
+    families = {"close", "code", "down", "draw", "filters", "final", "page down", "up", "word"}
+    families |= {"Close", "commands", "metrics", "quit", "skip"}
+    keys: dict[str, set[str]] = {}
+    for _, binding in every_binding():
+        if binding.description not in families and binding.id != "filter.leave":
+            keys.setdefault(binding.description, set()).add(binding.key)
+    assert {"export", "note", "resume", "review", "spot-check"} <= set(keys)
+    assert {words: held for words, held in keys.items() if len(held) > 1} == {}
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> None:
     keymap = whole(preset)

@@ -73,7 +73,7 @@ def details(view: ReviewView) -> str:
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:
     with Store.open(path) as store:
         said = words(run_details(store.runs.row(judged), SPEC, 100, KeyNames({})))
-    assert "1.00 (mean of 1 conversation, windowed)" in said
+    assert "1.00 (mean of 1 conversation, each the mean of its windows)" in said
     assert "! 1 conversation undefined: in no mean" in said
     assert "! 2 of 3 windows undefined: in no mean" in said
 

@@ -155,10 +155,11 @@ def test_metrics_and_judges_are_told_apart_in_a_narrow_list() -> None:
         run_line(row(spec=replace(SPEC, metric=metric)), 78, False, None).text for metric in metrics
     ]
     assert len(set(lines)) == len(metrics)
-    assert "turn-…ulness" in lines[0]
-    assert "turn-…evancy" in lines[1]
+    assert " turn-faithf… " in lines[0]
+    assert " turn-contex… " in lines[1]
     lines = [run_line(row(spec=replace(SPEC, judge=each)), 78, False, None).text for each in judges]
     assert len(set(lines)) == len(judges)
+    assert " offline " in lines[0], "its short name, where the long one would be cut"
     assert (
         "heuristic" not in run_line(row(spec=replace(SPEC, judge="offline")), 118, False, None).text
     )

@@ -34,6 +34,10 @@ _PASSAGE = 320
 _PASSAGES = 3
 """Passages that are read out; the others with `t`."""
 
+_WHY_SHOWN = (
+    "on purpose, for a random share of a blind sample (setting audit_share), to measure how much "
+    "seeing the verdict sways you; your label counts in no other figure"
+)
 
 _HELP = (
     "enter: read the claim again",
@@ -79,6 +83,8 @@ def claim_lines(served: ServedClaim) -> list[str]:
     view, claim, unit = served.view, served.claim, served.spec.units[0]
     mode = "judge shown" if served.shown else "blind"
     lines = [f"{unit} {served.number} of {served.of}, {mode}"]
+    if served.is_for_influence:
+        lines += wrap_with_label("judge shown", _WHY_SHOWN)
     lines += wrap_with_label("conversation", f"{view.item.key}, turn {claim.turn + 1}")
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     question = _find_question(view, claim.turn)

@@ -32,6 +32,8 @@ class ServedClaim:
     of: int
     shown: bool
     """The judge may be seen."""
+    is_for_influence: bool = False
+    """It is one of the claims of a blind sample that show the judge to measure its influence."""
 
     @property
     def name(self) -> str:
@@ -79,7 +81,16 @@ def read_served_claim(
     if own is not None and has_answered(replace(found, mine=own), queue.sample):
         found = replace(found, mine=own)
     place = queue.place[claim] + 1
-    return ServedClaim(view, found, spec, tokenise_view(view), place, len(queue.entries), shown)
+    return ServedClaim(
+        view,
+        found,
+        spec,
+        tokenise_view(view),
+        place,
+        len(queue.entries),
+        shown,
+        is_for_influence=queue.blind and claim in queue.shown,
+    )
 
 
 def _remove_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:

@@ -45,7 +45,7 @@ MATRIX_FROM = 44
 CELL = 4
 """Cells of a column: `w12`, `1.0` and a blank."""
 NARROW_CELL = 3
-"""The same where blanks between scores would take too much of the claims: `.50.43`."""
+"""The same where more windows then have a column; scores have one decimal there: `.5`."""
 LEAST_TEXT = 24
 """Cells that columns leave to what a claim says."""
 MOST_LINES = 4
@@ -102,9 +102,12 @@ def lay_out_rows(
     digits = len(str(len(view.claims)))
     heading = 0 if height < HEADED_FROM else 1
     windows: tuple[int, ...] = ()
-    cell = NARROW_CELL if 4 < len(view.windows) < 10 and width < 66 else CELL
+    cell = CELL
     if width >= MATRIX_FROM and view.windows and not view.is_blind:
-        most = max(1, (width - digits - 6 - LEAST_TEXT) // cell)
+        room = width - digits - 6 - LEAST_TEXT
+        if len(view.windows) < 10 and room < CELL * len(view.windows):
+            cell = NARROW_CELL
+        most = max(1, room // cell)
         at = focus.window
         if at is None:
             chosen = next((claim for claim in view.claims if claim.id == focus.claim), None)
@@ -112,11 +115,22 @@ def lay_out_rows(
         start = max(0, min(at // most * most, len(view.windows) - most))
         windows = tuple(range(start, min(len(view.windows), start + most)))
         heading = 3 if height >= 10 else heading
-    claims = len(list_claims(view, focus.window))
-    lines = max(1, min(MOST_LINES, (height - heading) // max(1, claims)))
+    layout = RowLayout(width, digits, windows, len(view.windows), cell, 1, heading)
     if spec.units[0] == "answer":
-        lines = 1
-    return RowLayout(width, digits, windows, len(view.windows), cell, lines, heading)
+        return layout
+    return replace(layout, lines=_count_lines(list_claims(view, focus.window), layout, height))
+
+
+def _count_lines(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
+    """Count the lines that a claim may take so that all claims are seen; short ones take less."""
+    room = height - layout.heading
+    most = max(1, min(MOST_LINES, room // max(1, len(claims))))
+    while most < MOST_LINES and len(claims) <= room:
+        wrapped = (_wrap_words(each.text, "", layout.text_width, most + 1) for each in claims)
+        if sum(map(len, wrapped)) > room:
+            break
+        most += 1
+    return most
 
 
 def claim_list_lines(
@@ -269,12 +283,18 @@ def _window_cells(claim: ClaimView, labels: LabelSet, layout: RowLayout) -> list
 
 
 def _score_piece(row: WindowRow, cell: int) -> Piece:
-    """Write a window's score in a cell, with overrides where there are any: `.50`, `1.0`."""
+    """Write a window's score in a cell, with overrides where there are any: `.50`, `1.0`.
+
+    A narrow cell has one decimal, and a blank: `.50.43` would be read as one number. What is
+    below 1 does not become 1.
+    """
     value = row.corrected.value
     if value is None:
         return Piece(f"{'–':>{cell}}", "quiet")
-    whole = "1.0" if cell > NARROW_CELL else "1"  # `1.0.71` would be read as one number.
-    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else whole
+    if cell > NARROW_CELL:
+        text = f"{value:.2f}".removeprefix("0") if value < 0.995 else "1.0"
+    else:
+        text = f"{min(value, 0.9):.1f}".removeprefix("0") if value < 0.995 else "1"
     changed = row.corrected.value != row.score.value
     return Piece(f"{text:>{cell}}", "human strong" if changed else "strong")
 

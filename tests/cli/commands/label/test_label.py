@@ -186,6 +186,7 @@ def test_shown_prints_the_judge_and_records_that_it_was_known(label: Label, path
     result = label("y\ny\nq\n", "--order", "text", "--shown")
     assert "claim 1 of 6, judge shown" in result.out
     assert "CANARYREASON" in result.out
+    assert "audit_share" not in result.out, "nobody asked for a blind sample"
     assert [each[0] for each in acts(path)] == ["agreed", "overridden"]
     assert "not a random sample" in result.out
 
@@ -193,7 +194,8 @@ def test_shown_prints_the_judge_and_records_that_it_was_known(label: Label, path
 def test_a_claim_served_with_the_judge_says_so(label: Label, path: Path, tmp_path: Path) -> None:
     (tmp_path / "home" / "config.toml").write_text("audit_share = 1.0\n", encoding="utf-8")
     result = label("y\nq\n", *NEW)
-    assert "claim 1 of 6, judge shown" in result.out
+    assert "claim 1 of 6, judge shown\njudge shown: on purpose, " in result.out
+    assert "setting audit_share" in " ".join(result.out.split())
     assert acts(path)[0][2] is True
 
 

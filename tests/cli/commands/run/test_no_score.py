@@ -94,7 +94,7 @@ def test_lists_and_json_count_windows_and_conversations_without_a_score(
 def test_a_conversation_says_which_windows_have_no_score_and_why(cli: Cli, store: Path) -> None:
     run_over(cli, store)
     out = cli("show", "--store", store, "1", "mixed").out
-    assert "windowed 1.00 (1 of 2 windows undefined)" in out
+    assert "mean of windows 1.00 (1 of 2 windows undefined)" in out
     assert f"window 1: undefined ({NO_CLAIMS})" in out
     assert "final reason: The conversation scored 1.00, which passes." in out
     nothing = cli("show", "--store", store, "1", "small-talk").out

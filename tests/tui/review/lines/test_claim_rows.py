@@ -141,10 +141,22 @@ def layout_of_first(view: ReviewView) -> RowLayout:
 
 def test_a_claim_takes_as_many_lines_as_let_all_be_seen(view: ReviewView) -> None:
     at = ReviewPosition(None, view.claims[0].id)
+    claims = tuple(replace(each, text=f"{each.text} " * 20) for each in view.claims)
     heights = {3: (1, 0), 8: (1, 1), 13: (2, 3), 60: (4, 3)}
     for height, expected in heights.items():
-        layout = lay_out_rows(view, at, 70, height, METRIC)
+        layout = lay_out_rows(replace(view, claims=claims), at, 70, height, METRIC)
         assert (layout.lines, layout.heading) == expected, height
+
+
+def test_claims_take_the_lines_that_short_ones_leave(view: ReviewView) -> None:
+    at = ReviewPosition(None, view.claims[0].id)
+    first, *others = view.claims
+    long = replace(view, claims=(replace(first, text="Twenty words. " * 30), *others))
+    room = 3 + len(view.claims) + 3
+    layout = lay_out_rows(long, at, 70, room, METRIC)
+    assert layout.lines == 4, "one of four lines and all the others of one fit"
+    assert len(draw(long, height=room)) == room
+    assert lay_out_rows(long, at, 70, room - 1, METRIC).lines == 3
 
 
 def test_a_narrow_list_has_one_letter_of_the_judge(view: ReviewView) -> None:
@@ -160,20 +172,31 @@ def test_a_window_without_a_score_has_none(view: ReviewView) -> None:
     assert draw(replace(view, windows=windows))[2].split()[1] == "–"
 
 
-def test_a_few_windows_take_less_of_the_claims_where_there_is_little_room(view: ReviewView) -> None:
-    six = with_windows(view, 6)
-    at = ReviewPosition(None, six.claims[0].id)
-    narrow, wide = (lay_out_rows(six, at, width, 20, METRIC) for width in (58, 74))
-    assert (narrow.cell, wide.cell) == (3, 4)
-    assert len(narrow.windows) == len(wide.windows) == 6
-    assert draw(six, width=58)[0].endswith("w1 w2 w3 w4 w5 w6 ")
+def test_windows_have_narrow_columns_where_more_of_them_are_seen_so(view: ReviewView) -> None:
+    at = ReviewPosition(None, view.claims[0].id)
+    cells = {}
+    for count in (6, 8, 40):
+        layout = lay_out_rows(with_windows(view, count), at, 58, 20, METRIC)
+        cells[count] = layout.cell, len(layout.windows)
+        assert layout.text_width >= LEAST_TEXT - 1
+    assert cells == {6: (4, 6), 8: (3, 8), 40: (4, 6)}
+    assert draw(with_windows(view, 8), width=58)[0].endswith("w1 w2 w3 w4 w5 w6 w7 w8 ")
 
 
-def test_scores_without_blanks_between_them_are_still_told_apart(view: ReviewView) -> None:
-    six = with_windows(view, 6)
-    values = (1.0, 0.714, 0.0, 1.0, 0.5, 0.999)
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (6, " 1.0 .71 .00 1.0 .50 1.0 "),
+        (8, "  1 .7 .0  1 .5  1 .9 .9 "),
+    ],
+)
+def test_scores_do_not_touch_and_none_below_1_becomes_1(
+    view: ReviewView, count: int, said: str
+) -> None:
+    made = with_windows(view, count)
+    values = (1.0, 0.714, 0.0, 1.0, 0.5, 0.999, 0.96, 0.86)[:count]
     windows = tuple(
         replace(row, score=Score(value), corrected=Score(value))
-        for row, value in zip(six.windows, values, strict=True)
+        for row, value in zip(made.windows, values, strict=True)
     )
-    assert draw(replace(six, windows=windows), width=58)[2].endswith("  1.71.00  1.50  1 ")
+    assert draw(replace(made, windows=windows), width=58)[2].endswith(said)
