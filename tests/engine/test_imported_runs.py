@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
@@ -185,6 +187,61 @@ def test_a_log_of_one_answer_has_one_window() -> None:
     assert window.truths == ("A truth: with ] and Claims: in it.",)
     assert window.claims == (ImportedClaim("One", "yes"), ImportedClaim("Two", "yes"))
     assert parse_verbose_log("nothing to see", "j") == []
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        ["One", "It ends in\n]\nand goes on", "Two"],
+        [r"A path is C:\new and \u0041", r"a \" quote", "Two"],
+        ["", "An empty claim keeps its place"],
+        ['"Quoted"', "[1]", "]"],
+    ],
+)
+def test_claims_of_a_log_are_read_letter_for_letter(claims: list[str]) -> None:
+    """deepeval quotes texts and does not escape them: they are no JSON."""
+    verdicts: list[tuple[str, str | None]] = [(str(place), None) for place in range(len(claims))]
+    log = " \n \n".join(write_window(number, claims, verdicts) for number in (1, 2))
+    for window in parse_verbose_log(log, "j"):
+        assert [(each.text, each.word) for each in window.claims] == [
+            (claim, str(place)) for place, claim in enumerate(claims)
+        ]
+    assert len(parse_verbose_log(log, "j")) == 2
+
+
+@given(
+    st.lists(
+        st.text(alphabet='a\\"[],: \n') | st.sampled_from(('",\n    "', '"\n]\n \nVerdicts: [')),
+        min_size=1,
+    )
+)
+def test_claims_that_are_known_are_read_whatever_is_in_them(texts: list[str]) -> None:
+    claims = [f"{place}{text}" for place, text in enumerate(texts)]
+    log = write_window(1, claims, [("yes", None)] * len(claims))
+    [window] = parse_verbose_log(log, "j", claims)
+    assert [each.text for each in window.claims] == claims
+
+
+def test_a_claim_that_looks_like_two_is_one_where_faithtui_wrote_it_down(
+    store: Store, tmp_path: Path
+) -> None:
+    claims = ['He said "yes",\n    "no" and left.\n]', "The ferry sails."]
+    path = write_run(tmp_path, write_window(1, claims, [("yes", None), ("no", None)]))
+    document = json.loads(path.read_text())
+    own = [{"kind": "claim", "claim": each} for each in claims]
+    document["conversationalTestCases"][0]["metadata"] = {
+        "faithtui": {"results": [{"by": "judge", "turn": 1, "claims": own}]}
+    }
+    path.write_text(json.dumps(document))
+    run(store, path)
+    assert [each.text for each in review(store).claims] == claims
+
+
+def test_a_verdict_without_a_word_is_none() -> None:
+    verdicts = json.dumps([{"verdict": None, "reason": "r"}], indent=4)
+    log = f'Truths:\n[] \n \nClaims:\n[\n    "One"\n] \n \nVerdicts:\n{verdicts}'
+    [window] = parse_verbose_log(log, "j")
+    assert window.claims == (ImportedClaim("One", None, "r"),)
 
 
 def test_windows_that_are_missing_leave_the_others_where_they_are() -> None:

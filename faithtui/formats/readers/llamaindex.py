@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_any_key,
+    has_keys,
+)
 from faithtui.formats.readers.values.cells import read_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.values.passages import read_passage_list
@@ -38,16 +43,10 @@ def _recognise_dataset(sample: Sample) -> str | None:
 
 def _convert_dataset(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
+) -> Iterator[ConversationDraft | ShapeError]:
     del gallery
-    given = fields.take("examples")
-    examples = (
-        list(AnySpelling({"examples": given}).objects("examples"))
-        if given is not None
-        else [fields]
-    )
-    for each in examples:
-        yield _read_example(each, options)
+    examples = fields.elements("examples") if fields.has("examples") else (fields,)
+    yield from make_drafts(examples, lambda each: _read_example(each, options))
 
 
 def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:

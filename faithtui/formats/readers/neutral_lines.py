@@ -8,10 +8,12 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadNotes,
     ReadOptions,
     make_parsed_record,
+    refuse_record,
 )
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
@@ -44,15 +46,14 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
+            _count_unknown(found, options.notes)
             try:
                 read = conversation_from_json(
                     found, source=options.source, path=each.path, line=each.line, record=each.record
                 )
-            except InputError as error:
-                yield make_parsed_record(each, error)
+            except UNREADABLE as error:
+                yield refuse_record(each, error)
                 continue
-            finally:
-                _count_unknown(found, options.notes)
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
 

@@ -4,7 +4,6 @@ The rows of a conversation may lie anywhere in the file. Each has the messages o
 the passages are those that its claims were judged against.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,15 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
@@ -74,8 +76,8 @@ class ClaimRowReader:
                 last = each
                 try:
                     row = _read_row(each.found, is_table=options.sample.is_table)
-                except ShapeError as error:
-                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(each, error)
                     continue
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for _, rows in groups:
@@ -143,8 +145,8 @@ def _read_cell(column: Column, value: object, *, is_table: bool) -> object:
     if value == "":
         return None
     try:
-        parsed: object = json.loads(value)
-    except (ValueError, RecursionError) as error:
+        parsed = parse_inner_json(value)
+    except ValueError as error:
         raise ShapeError(column.name, "is no JSON; expected it as it was exported") from error
     return parsed
 

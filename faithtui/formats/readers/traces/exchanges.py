@@ -16,6 +16,7 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_own_result, find_own_details
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
@@ -326,8 +327,8 @@ def _parse_payload(text: str) -> object:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse_inner_json(text)
+    except ValueError:
         return None
     return found if isinstance(found, dict | list) else None
 

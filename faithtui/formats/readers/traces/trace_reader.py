@@ -14,16 +14,19 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_time_rank
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 
-SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]]]]
-"""Cuts a record into parts of traces, each with the trace's id."""
+SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]] | ShapeError]]
+"""Cuts a record into parts of traces, each with the trace's id; an error is a part that cannot be
+read."""
 ReadTrace = Callable[[str, list[dict[str, Any]], ReadOptions], "Exchange | None"]
 """Makes the exchange of a trace; None where it holds none."""
 
@@ -53,16 +56,20 @@ class TraceReader:
                     continue
                 last = each
                 try:
-                    for trace, part in self.split_record(AnySpelling(each.found)):
+                    for found in self.split_record(AnySpelling(each.found)):
+                        if isinstance(found, ShapeError):
+                            yield refuse_record(each, found)
+                            continue
+                        trace, part = found
                         traces.add(trace, {**part, "_line": each.line})
-                except ShapeError as error:
-                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(each, error)
             for trace, parts in traces:
                 place = _take_line(last, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
-                except ShapeError as error:
-                    yield make_parsed_record(place, place.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(place, error)
                     continue
                 if exchange is not None:
                     value = {**exchange.to_json(), "_line": place.line}

@@ -49,13 +49,15 @@ class ConversationDraft:
     """A conversation, and what is known of it."""
 
     key: str | None = None
-    """None: the hash of its turns."""
+    """None or "": the hash of its turns."""
     turns: list[TurnDraft] = field(default_factory=list)
     metadata: dict[str, object] = field(default_factory=dict)
     ratings: list[Rating] = field(default_factory=list)
     verdicts: list[ImportedJudgement] = field(default_factory=list)
     extra: dict[str, object] = field(default_factory=dict)
     """What nobody understood, kept under `extra`."""
+    where: str = ""
+    """Name of the field it stands in, for messages; "" for a whole record."""
 
     def add_turn(
         self,
@@ -113,7 +115,7 @@ class ConversationDraft:
         if not self.turns:
             raise ShapeError("", "has no message of a user or an assistant")
         turns = tuple(_build_turn(each) for each in self.turns)
-        key = content_hash(turns) if self.key is None else self.key
+        key = self.key or content_hash(turns)
         check_name_length(key, "id")
         metadata = {name: each for name, each in self.metadata.items() if each is not None}
         per_turn = self._collect_details()
