@@ -173,7 +173,6 @@ class ConversationReader:
 
     name: str = "deepeval"
     title: str = "deepeval conversational test cases and goldens"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""

@@ -11,6 +11,7 @@ Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
@@ -204,7 +205,12 @@ def _add_metric(
     log = fields.texts_or_none("verbose_logs")
     score = fields.take("score")
     reason = fields.texts_or_none("reason")
-    windows = parse_verbose_log(log, judge, claims) if log else []
+    # One model may be the judge of several metrics, whose windows are those of several judges.
+    named = {each.judge for each in draft.verdicts if isinstance(each, ImportedWindow)}
+    own_name = next(
+        name for place in count(1) if (name := _number_judge(judge, place)) not in named
+    )
+    windows = parse_verbose_log(log, own_name, claims) if log else []
     if windows:
         draft.verdicts += windows
         return
@@ -212,7 +218,7 @@ def _add_metric(
     if answer is not None:
         success = fields.take("success")
         number = score if isinstance(score, int | float) else None
-        draft.verdicts.append(
+        draft.add_verdict(
             ImportedVerdict(
                 judge,
                 answer,
@@ -221,6 +227,10 @@ def _add_metric(
                 reason=reason or fields.texts_or_none("error"),
             )
         )
+
+
+def _number_judge(judge: str, number: int) -> str:
+    return judge if number == 1 else f"{judge} ({number})"
 
 
 _HEADINGS: Final = (

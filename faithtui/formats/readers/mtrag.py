@@ -76,7 +76,6 @@ class TaskReader:
 
     name: str = "mtrag"
     title: str = "MTRAG generation tasks"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""

@@ -26,7 +26,6 @@ class NeutralReader:
 
     name: str = "faithtui"
     title: str = "conversations in faithtui's own shape"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""

@@ -57,7 +57,6 @@ class ClaimRowReader:
 
     name: str = "faithtui-claims"
     title: str = "claims from `faithtui export claims`"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -93,7 +92,6 @@ class LabelRowReader:
 
     name: str = "faithtui-labels"
     title: str = "rows of labels from `faithtui export labels`"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""

@@ -85,10 +85,6 @@ class FormatReader(Protocol):
     def title(self) -> str:
         """What it is, in a few words."""
 
-    @property
-    def joins_files(self) -> bool:
-        """Whether several files are one data set: traces in one, their scores in another."""
-
     def recognise(self, sample: Sample) -> str | None:
         """Say why a file is of this format; None where it is not."""
 
@@ -124,7 +120,6 @@ class RecordReader:
     title: str
     recognise_sample: Callable[[Sample], str | None]
     convert: Convert
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""

@@ -123,7 +123,7 @@ def _add_output(
     if verdict is None:
         return
     word = _to_yes_no(verdict)
-    draft.verdicts.append(
+    draft.add_verdict(
         ImportedVerdict(
             judge, answer, word=str(verdict), passed=_to_passed(word), reason=said.get("reason")
         )

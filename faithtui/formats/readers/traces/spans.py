@@ -15,7 +15,14 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import find_own_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, describe_failure
-from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.traces.exchanges import (
+    Exchange,
+    Score,
+    find_answer_steps,
+    name_judge,
+    to_answer,
+    to_messages,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
@@ -154,6 +161,7 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
             "annotator_kind": fields.text("annotator_kind"),
             "annotator": metadata.get("annotator"),
             "metadata": metadata,
+            "span_id": fields.text("span_id"),
         }
         yield {"trace": fields.take("trace_id") or own.get("trace_id"), "evaluation": said}
         return
@@ -162,6 +170,7 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
             yield record
         elif record.take("event_name") == _EVALUATION:
             said = _read_attributes(record.value)
+            said["span_id"] = record.take("span_id")
             own_text = said.get("faithtui.details")
             if isinstance(own_text, str):
                 said[OWN_KEY] = _parse_details(own_text)
@@ -232,15 +241,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
     root = roots[0] if roots else spans[0]
-    session = next(
-        (
-            str(span["attributes"][name])
-            for span in (root, *spans)
-            for name in _SESSION
-            if span["attributes"].get(name) not in (None, "")
-        ),
-        trace,
-    )
+    session = next(filter(None, map(_find_session, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
     exchange.messages, exchange.answer = _read_chat(root["attributes"], root["events"])
     for span in spans:
@@ -262,8 +263,28 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
         if each not in (None, "", {}, [])
     }
     exchange.scores = [score for span in spans for score in _list_scores(span)]
-    exchange.scores += [_read_score(each) for each in evaluations]
+    exchange.scores += [_read_score(each, each.get("span_id")) for each in evaluations]
+    steps = [
+        (span["id"], _read_chat(span["attributes"], span["events"])[1])
+        for span in spans
+        if not _is_evidence(span["attributes"])
+    ]
+    exchange.answer_steps = find_answer_steps(exchange.answer, steps)
+    exchange.answer_steps += [each for each in (root["id"],) if each is not None]
     return exchange
+
+
+def _find_session(part: Mapping[str, Any]) -> str | None:
+    attributes = part.get("attributes") or {}
+    found = (attributes.get(name) for name in _SESSION)
+    return next((str(each) for each in found if each not in (None, "")), None)
+
+
+def _is_evidence(attributes: Mapping[str, object]) -> bool:
+    """Say whether a span retrieved something or called a tool."""
+    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    operation = str(attributes.get("gen_ai.operation.name", "")).lower()
+    return kind in ("RETRIEVER", "TOOL") or operation in ("retrieval", "execute_tool")
 
 
 def _find_model(spans: list[dict[str, Any]]) -> object:
@@ -390,24 +411,26 @@ def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
     for event in span["events"]:
         if event["name"] != _EVALUATION:
             continue
-        yield _read_score(event["attributes"])
+        yield _read_score(event["attributes"], span["id"])
 
 
-def _read_score(inside: dict[str, Any]) -> Score:
-    """Read an evaluation by its attributes."""
+def _read_score(inside: dict[str, Any], span: object) -> Score:
+    """Read an evaluation by its attributes, and the id of its span."""
     name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
     value = inside.get("gen_ai.evaluation.score.value")
     label = inside.get("gen_ai.evaluation.score.label")
     kind = str(inside.get("annotator_kind", "LLM")).upper()
     person = inside.get("annotator", inside.get("user.id"))
-    judge = inside.get("gen_ai.request.model", inside.get("judge", f"evaluation {name}"))
+    model = inside.get("gen_ai.request.model", inside.get("judge"))
+    judge = name_judge(None if model is None else str(model), name, "evaluation")
     return Score(
         name,
         label if value is None else value,
         inside.get("gen_ai.evaluation.explanation"),
         annotator=str(person or "unknown") if kind == "HUMAN" else None,
-        judge=None if kind == "HUMAN" else str(judge),
+        judge=None if kind == "HUMAN" else judge,
         details=inside,
+        step=str(span) if span else None,
     )
 
 
@@ -417,4 +440,5 @@ READER = TraceReader(
     _recognise,
     _split,
     _read_trace,
+    _find_session,
 )

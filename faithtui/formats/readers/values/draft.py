@@ -6,7 +6,7 @@ whichever tool they came from, and an export finds them.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faithtui.domain.conversation import (
     Conversation,
@@ -18,7 +18,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.neutral import check_name_length, find_group
 from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
@@ -102,6 +102,24 @@ class ConversationDraft:
         self.ratings.append(
             Rating(turn, annotator or "unknown", scale, label, claim, place, note or None)
         )
+
+    def add_verdict(self, verdict: ImportedVerdict) -> None:
+        """Add what a judge said of a whole answer; what it says again is left out.
+
+        A judge has one verdict on an answer. Another one, as of a second evaluation, is that of a
+        judge of its own, `NAME (2)`, so that neither hides the other.
+        """
+        named, number = verdict, 1
+        for each in self.verdicts:
+            if named == each:
+                return
+            if isinstance(each, ImportedVerdict) and (each.judge, each.turn) == (
+                named.judge,
+                named.turn,
+            ):
+                number += 1
+                named = replace(verdict, judge=f"{verdict.judge} ({number})")
+        self.verdicts.append(named)
 
     def build(self, source: str) -> Conversation:
         """Make the conversation.
