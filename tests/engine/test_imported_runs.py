@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -13,9 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
+from faithtui.domain.imported_verdicts import (
+    ImportedClaim,
+    ImportedVerdict,
+    ImportedWindow,
+    place_windows,
+)
 from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
+from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.review.judge_facts import describe_judge
 from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts
@@ -475,3 +482,45 @@ def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
     [verdict] = claim.verdicts
     assert (verdict.label, verdict.word) == (None, None)
     assert verdict.reason == ("its score is no finite number, so there is no verdict; why")
+
+
+def test_a_run_of_an_earlier_import_is_known_again() -> None:
+    """Its fingerprint is in stores: another way to make it would import every judge anew."""
+    values = [["k", "h", {"b": 1.0, "a": None, "reason": 'café "x"'}], ["k2", "h", {}]]
+    found = imported_runs._make_fingerprint("zoë", "imported:j", iter(values))
+    assert found == "imported/1 a8f4f1dafe184de886e982157db1c932"
+
+
+def measure_collector(size: int) -> int:
+    """Give the most bytes that collecting so many verdicts and counting their judges held."""
+    fields = imported_runs._make_fields(ImportedVerdict("j", 1, score=0.5, reason="because"))
+    name = json.dumps(["j", "llamaindex-faithfulness"])
+    tracemalloc.start()
+    try:
+        with imported_runs.VerdictCollector("x") as collector:
+            for place in range(size):
+                collector._groups.add(name, [f"conversation {place}", "hash", fields])
+            [judged] = collector.count_judges()
+            assert judged.conversations == size
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_verdicts_of_a_judge_are_not_held_in_memory() -> None:
+    assert measure_collector(8_000) < 3 * measure_collector(800)
+
+
+def test_a_run_of_more_conversations_than_are_looked_for_at_once_is_whole(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imported_runs, "_AT_A_TIME", 2)
+    path = tmp_path / "rows.csv"
+    rows = [f"q{place},a{place},{place % 2},j" for place in range(5)]
+    path.write_text("\n".join(["question,answer,faithfulness,judge", *rows]))
+    [made] = run(store, path).files[0].runs
+    assert made.conversations == 5
+    assert store.runs.row(RunId(1)).state is RunState.DONE
+    items = store.runs.item_ids(RunId(1))
+    labels = [store.runs.review_view(each, "ann").claims[0].verdicts[0].label for each in items]
+    assert sorted(map(str, labels)) == ["no", "no", "no", "yes", "yes"]
