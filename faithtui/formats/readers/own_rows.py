@@ -185,7 +185,8 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
 class _PassageFinder:
     """Finds the passages that messages name by the hash of their text.
 
-    One text may have come from several sources: its first place in the messages gets the first
+    One text may have come from several sources. A message says which of them each place has; where
+    it does not, as in exports of earlier versions, the first place in the messages gets the first
     source in the rows, its second place the second, and further places the last.
     """
 
@@ -193,12 +194,27 @@ class _PassageFinder:
         self._found: dict[str, dict[Document, None]] = {}
         for row in rows:
             for each in list_objects(row["passages"]):
-                source = each.get("source")
-                document = Document(str(each.get("text")), None if source is None else str(source))
+                document = Document(str(each.get("text")), _to_source(each.get("source")))
                 self._found.setdefault(str(each.get("document")), {})[document] = None
         self._used: Counter[str] = Counter()
 
-    def find_passage(self, name: str) -> Document | None:
+    def list_passages(self, names: Sequence[object], sources: object) -> list[Document]:
+        """List the passages of a message; those whose text no row has are left out.
+
+        Args:
+            names: Hashes of their texts.
+            sources: The source of each, where the message says it.
+        """
+        if isinstance(sources, list) and len(sources) == len(names):
+            return [
+                Document(next(iter(self._found[str(name)])).text, _to_source(source))
+                for name, source in zip(names, sources, strict=True)
+                if str(name) in self._found
+            ]
+        found = (self._find_passage(str(each)) for each in names)
+        return [each for each in found if each is not None]
+
+    def _find_passage(self, name: str) -> Document | None:
         """Give the next passage of this name; None: no row has it."""
         documents = list(self._found.get(name, ()))
         if not documents:
@@ -206,6 +222,10 @@ class _PassageFinder:
         place = min(self._used[name], len(documents) - 1)
         self._used[name] += 1
         return documents[place]
+
+
+def _to_source(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _add_message(
@@ -220,8 +240,7 @@ def _add_message(
     names = message.get("documents")
     shown = None
     if isinstance(names, list):
-        found = [passages.find_passage(str(each)) for each in names]
-        documents = tuple(each for each in found if each is not None)
+        documents = tuple(passages.list_passages(names, message.get("sources")))
         if len(documents) == len(names):
             shown = PassageList(documents, ({},) * len(documents))
         else:
