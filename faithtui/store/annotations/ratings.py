@@ -21,7 +21,7 @@ from faithtui.store.search.word_index import index_claims
 
 @dataclass(frozen=True, slots=True)
 class MisreadLabels:
-    """Labels of an import that an earlier version of faithtui read in another way than this one."""
+    """Labels of an import that an earlier version read in another way than this one."""
 
     source: str
     """Name of the data set."""
