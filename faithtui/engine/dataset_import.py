@@ -152,11 +152,13 @@ def import_files(
     """
     files, missing = _list_files(paths)
     choice = choice or FormatChoice()
-    if strict and STDIN in files:
-        raise ConfigError(
-            "--strict reads everything twice, and standard input can be read once; save it to a "
-            "file first"
-        )
+    for path in files if strict else ():
+        if path == STDIN or _is_pipe(path):
+            named = "standard input" if path == STDIN else f"the pipe {path}"
+            raise ConfigError(
+                f"--strict reads everything twice, and {named} can be read once; save it to a "
+                "file first"
+            )
     if strict or rehearse:
         rehearsal = _DryRun(store, counts=rehearse)
         check = _ImportPass(rehearsal.import_batch, report, batch_size, choice, checking=True)
@@ -206,6 +208,11 @@ def _is_kind(kind: Callable[[], bool]) -> bool:
         return False
 
 
+def _is_pipe(path: Path) -> bool:
+    """Say whether a file can be read once; one that is not there is no pipe."""
+    return _is_kind(path.exists) and not _is_kind(path.is_file) and not _is_kind(path.is_dir)
+
+
 class _ImportPass:
     """One reading of all files."""
 
@@ -252,7 +259,7 @@ class _ImportPass:
             if isinstance(each, FileImport):
                 counts.append(each)
             else:
-                counts.append(self._import_dataset(each, opened.get(each.path), done, total))
+                counts.append(self._import_dataset(each, opened, done, total))
             last = counts[-1]
             done += sum(map(_get_file_size, (last.path, *last.beside)))
             self._report(ImportProgress(last.path, last.read, done, total, self._checking))
@@ -303,10 +310,10 @@ class _ImportPass:
             else:
                 opened[path] = file
             found.append(dataset)
-        return join_datasets(found), opened
+        return join_datasets(found, are_one=source is not None, pipes=opened), opened
 
     def _import_dataset(
-        self, dataset: DatasetFile, opened: RecordFile | None, done: int, total: int
+        self, dataset: DatasetFile, opened: Mapping[Path, RecordFile], done: int, total: int
     ) -> FileImport:
         """Read one data set; `done` bytes of `total` were read before it."""
         path = dataset.path
@@ -358,11 +365,11 @@ class _ImportPass:
         )
 
     def _read_dataset(
-        self, dataset: DatasetFile, opened: RecordFile | None
+        self, dataset: DatasetFile, opened: Mapping[Path, RecordFile]
     ) -> Iterator[ParsedRecord]:
         """Read a data set; when that fails, what was read until then still counts."""
         try:
-            yield from dataset.read(opened)
+            yield from dataset.read(opened.get(dataset.path), opened)
         except InputError as error:
             self._record_refusals([error])
 

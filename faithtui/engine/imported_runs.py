@@ -10,11 +10,12 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
 from faithtui.domain.conversation import Conversation, content_hash
-from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.imported_verdicts import (
     ImportedClaim,
     ImportedJudgement,
@@ -41,6 +42,9 @@ JUDGE: Final = "imported:"
 CLAIMS: Final = "turn-faithfulness"
 ANSWERS: Final = "llamaindex-faithfulness"
 """Metrics whose labels the verdicts are: of claims in windows, and of whole answers."""
+
+_AT_A_TIME: Final = 1_000
+"""Conversations whose verdicts are looked for at once."""
 
 _NO_SCORE: Final = "its score is no finite number, so there is no verdict"
 
@@ -112,10 +116,12 @@ class VerdictCollector:
 
     def count_judges(self) -> tuple[ImportedRun, ...]:
         """Say which runs would be made."""
-        return tuple(
-            ImportedRun(f"{JUDGE}{judge}", metric, len({key for key, _, _ in values}))
-            for judge, metric, values in self._iterate()
-        )
+        found = []
+        for name in self._groups.list_keys():
+            judge, metric = json.loads(name)
+            with self._group_by_conversation(name) as said:
+                found.append(ImportedRun(f"{JUDGE}{judge}", metric, said.count_keys()))
+        return tuple(found)
 
     def write_runs(self, store: Store) -> tuple[ImportedRun, ...]:
         """Make a run of each judge; one that is there already is not made again.
@@ -127,34 +133,51 @@ class VerdictCollector:
         """
         known = {each.spec.judge_fingerprint: each for each in store.runs.rows()}
         found = []
-        for judge, metric, values in self._iterate():
+        for group in self._groups.list_keys():
+            judge, metric = json.loads(group)
             name = f"{JUDGE}{judge}"
-            said: dict[str, tuple[str, list[dict[str, Any]]]] = {}
-            for key, hashed, value in values:
-                said.setdefault(key, (hashed, []))[1].append(value)
-            run = ImportedRun(name, metric, len(said))
-            fingerprint = _make_fingerprint(self._source, name, values)
+            fingerprint = _make_fingerprint(self._source, name, self._groups.list_values(group))
             before = known.get(fingerprint)
-            if before is None or before.state is not RunState.DONE:
-                ids = store.conversations.find_ids(
-                    self._source, {key: hashed for key, (hashed, _) in said.items()}
-                )
-                given = {ids[key]: each for key, (_, each) in said.items() if key in ids}
-                if given:
-                    run_id = (
-                        _create_run(store, self._source, name, metric, fingerprint, given)
-                        if before is None
-                        else before.id
-                    )
-                    _write_items(store, run_id, build(metric, {}), given)
-                    run = replace(run, conversations=len(given), run=run_id)
+            with self._group_by_conversation(group) as said, RecordGroups() as keys:
+                run = ImportedRun(name, metric, said.count_keys())
+                if before is None or before.state is not RunState.DONE:
+                    ids = self._find_ids(store, said, keys)
+                    if ids:
+                        run_id = (
+                            _create_run(store, self._source, name, metric, fingerprint, ids)
+                            if before is None
+                            else before.id
+                        )
+                        _write_items(store, run_id, build(metric, {}), said, keys)
+                        run = replace(run, conversations=len(ids), run=run_id)
             found.append(run)
         return tuple(found)
 
-    def _iterate(self) -> Iterable[tuple[str, str, list[Any]]]:
-        for name, values in self._groups:
-            judge, metric = json.loads(name)
-            yield judge, metric, values
+    def _group_by_conversation(self, name: str) -> RecordGroups:
+        """Group what a judge said by the key of the conversation: content hash and fields."""
+        said = RecordGroups()
+        for key, hashed, value in self._groups.list_values(name):
+            said.add(key, [hashed, value])
+        return said
+
+    def _find_ids(
+        self, store: Store, said: RecordGroups, keys: RecordGroups
+    ) -> list[ConversationId]:
+        """Find the stored conversations that a judge spoke of.
+
+        Args:
+            store: The store.
+            said: What it said, by key of the conversation.
+            keys: Takes the key of each, by its id.
+        """
+        found: list[ConversationId] = []
+        waiting = said.list_keys()
+        while some := list(islice(waiting, _AT_A_TIME)):
+            hashes = {key: next(said.list_values(key))[0] for key in some}
+            for key, number in store.conversations.find_ids(self._source, hashes).items():
+                keys.add(str(number), key)
+                found.append(number)
+        return found
 
 
 def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
@@ -171,10 +194,17 @@ def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
     return fields
 
 
-def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
-    """Name what a judge said of a data set, so that the same is not imported twice."""
-    text = json.dumps([source, judge, values], ensure_ascii=True, sort_keys=True)
-    return f"{IMPORTED_FINGERPRINT}1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
+def _make_fingerprint(source: str, judge: str, values: Iterable[object]) -> str:
+    """Name what a judge said of a data set, so that the same is not imported twice.
+
+    It is the hash of the JSON of source, judge and values, of which one is held at a time.
+    """
+    found = hashlib.sha256(f"[{json.dumps(source)}, {json.dumps(judge)}, [".encode())
+    for place, each in enumerate(values):
+        separator = ", " if place else ""
+        found.update(f"{separator}{json.dumps(each, sort_keys=True)}".encode())
+    found.update(b"]]")
+    return f"{IMPORTED_FINGERPRINT}1 {found.hexdigest()[:32]}"
 
 
 def _create_run(
@@ -203,18 +233,30 @@ def _create_run(
 
 
 def _write_items(
-    store: Store,
-    run: RunId,
-    metric: Metric[Any],
-    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+    store: Store, run: RunId, metric: Metric[Any], said: RecordGroups, keys: RecordGroups
 ) -> None:
-    """Write what is not written yet of a run, and close it."""
-    for item in store.runs.list_pending(run):
-        conversation = store.conversations.get(item.conversation)
-        values = given.get(item.conversation, ())
-        for assessment in assess_imported(conversation, metric, values):
-            store.runs.save_window(item.id, assessment)
-        store.runs.finish_item(item.id, ItemState.DONE, None)
+    """Write what is not written yet of a run, and close it.
+
+    Args:
+        store: The store.
+        run: The run.
+        metric: Whose labels the verdicts are.
+        said: Content hash and fields of what the judge said, by key of the conversation.
+        keys: The key of each conversation, by its id.
+    """
+    last: ItemId | None = None
+    while items := store.runs.list_pending(run, after=last, limit=_AT_A_TIME):
+        for item in items:
+            conversation = store.conversations.get(item.conversation)
+            values = [
+                value
+                for key in keys.list_values(str(item.conversation))
+                for _, value in said.list_values(key)
+            ]
+            for assessment in assess_imported(conversation, metric, values):
+                store.runs.save_window(item.id, assessment)
+            store.runs.finish_item(item.id, ItemState.DONE, None)
+        last = items[-1].id
     store.runs.set_state(run, RunState.DONE)
 
 

@@ -28,6 +28,7 @@ MAX_DEPTH = 64
 _HEAD_BYTES = 1 << 16
 """How much of a file decides what it is."""
 
+_TOO_MANY_DIGITS = "holds a number with too many digits; write it as a string"
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 _EXPECTED = "expected UTF-8 text with one JSON object a line"
@@ -227,7 +228,7 @@ def _parse_object(text: str, nulls_for_nan: bool = False) -> dict[str, object] |
         reason = f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except ValueError:
         # The interpreter's own limit on converting digits; nothing else is left that raises it.
-        reason = "holds a number with too many digits; write it as a string"
+        reason = _TOO_MANY_DIGITS
     except (UnusableRecord, RecursionError) as error:
         reason = str(error) if isinstance(error, UnusableRecord) else _TOO_DEEP
     else:
@@ -321,6 +322,32 @@ def make_storable_json(value: object) -> object:
         return _make_storable(value, depth=1)
     except UnusableRecord as error:
         raise ValueError(str(error)) from error
+
+
+def parse_inner_json(text: str) -> object:
+    """Parse JSON that stands in a text of a record, such as a cell or what a tool gave.
+
+    It is held to the rules of a record; NaN and Infinity, which Python writes, become null.
+
+    Raises:
+        ValueError: It is no JSON, or none that can be stored.
+    """
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=with_unique_keys,
+            parse_constant=_to_null,
+            parse_float=_parse_finite,
+        )
+        return _make_storable(value, depth=1)
+    except json.JSONDecodeError:
+        raise
+    except UnusableRecord as error:
+        raise ValueError(str(error)) from error
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    except ValueError as error:
+        raise ValueError(_TOO_MANY_DIGITS) from error
 
 
 def _make_storable(value: object, depth: int) -> object:

@@ -19,6 +19,7 @@ from faithtui.domain.conversation import Conversation, Document, Image, Passage,
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
+from faithtui.store.annotations.ratings import MisreadLabels, list_misread_labels
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow, StoredImage
@@ -133,6 +134,11 @@ class Conversations:
                     if keys.get(row.key) == row.content_hash:
                         found[row.key] = ConversationId(row.id)
         return found
+
+    def list_misread_labels(self) -> tuple[MisreadLabels, ...]:
+        """List labels of imports that an earlier version read in another way than this one."""
+        with self._database.open_reader() as connection:
+            return list_misread_labels(connection)
 
     def has_image_addresses(self) -> bool:
         """Say whether any image is known by its address alone."""

@@ -43,6 +43,7 @@ from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.errors import FaithtuiError
 from faithtui.formats.readers.registry import READERS
+from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.writers import flat_rows
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_FIELDS
 from faithtui.judges import base as judges
@@ -496,7 +497,7 @@ def format_list() -> str:
     """List the formats of files that can be imported."""
     lines = ["| format | reads | several files |", "| --- | --- | --- |"]
     for each in READERS:
-        joined = "are one data set" if each.joins_files else ""
+        joined = "are one data set where they share ids" if isinstance(each, TraceReader) else ""
         lines.append(f"| [`{each.name}`](#{each.name}) | {each.title} | {joined} |")
     return "\n".join(lines)
 

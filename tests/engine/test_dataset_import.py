@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from faithtui.domain.conversation import Conversation, Image
 from faithtui.engine import dataset_import
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.engine.imported_labels import UnreadLabels
+from faithtui.errors import ConfigError
 from faithtui.formats.readers.conversations import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
@@ -456,3 +458,37 @@ def test_what_other_tools_say_of_a_case_is_kept_and_never_read(
     assert found.metadata == {"extra": others}
     assert [turn.retrieval_context for turn in found.turns] == [None, None]
     assert found.images == ()
+
+
+def write_in_background(path: Path, text: str) -> threading.Thread:
+    """Write into a pipe, which waits for somebody to read."""
+    thread = threading.Thread(target=path.write_text, args=(text,), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_pipe_that_would_be_read_twice_is_refused(store: Store, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ConfigError, match=r"the pipe .* can be read once"):
+        import_files(store, [pipe], strict=True, report=lambda progress: None)
+
+
+def test_several_pipes_are_one_data_set_and_read_once(store: Store, tmp_path: Path) -> None:
+    run = {"id": "r", "trace_id": "r", "run_type": "chain", "inputs": {"question": "q"}}
+    feedback = {"id": "f", "run_id": "r", "trace_id": "r", "key": "faithfulness", "score": 1.0}
+    texts = (
+        json.dumps({**run, "outputs": {"answer": "a"}}),
+        json.dumps({**feedback, "comment": None, "feedback_source": {"type": "model"}}),
+    )
+    pipes = [tmp_path / name for name in ("runs", "feedback")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    threads = [write_in_background(*each) for each in zip(pipes, texts, strict=True)]
+    [file] = import_files(store, pipes, report=lambda progress: None).files
+    for thread in threads:
+        thread.join()
+    assert (file.new, file.refused) == (1, 0)
+    assert [(each.judge, each.conversations) for each in file.runs] == [
+        ("imported:langsmith faithfulness", 1)
+    ]

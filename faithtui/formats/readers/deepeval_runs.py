@@ -8,17 +8,19 @@ Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py
 `metrics/faithfulness` and `metrics/turn_faithfulness`.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE
 from faithtui.formats.readers.own_results import add_own_result, list_objects
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
@@ -96,12 +98,14 @@ def _recognise(sample: Sample) -> str | None:
 
 def _convert(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
+) -> Iterator[ConversationDraft | ShapeError]:
     if has_any_key(fields.value, "metricsData"):
         yield _read_case(fields, options, gallery)
         return
-    for each in (*fields.objects(*_CASES), *fields.objects(*_CONVERSATIONS)):
-        yield _read_case(each, options, gallery)
+    for names in (_CASES, _CONVERSATIONS):
+        yield from make_drafts(
+            fields.elements(*names), lambda each: _read_case(each, options, gallery)
+        )
     for key in fields.rest():
         if fold_key(key) not in _KNOWN_RUN:
             options.notes.unknown_keys[key] += 1
@@ -129,7 +133,7 @@ def _read_case(
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
-        _add_metric(draft, each, options)
+        _add_metric(draft, each, options, _list_own_claims(own))
     return draft
 
 
@@ -142,6 +146,16 @@ def _take_own_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
     del draft.metadata["metadata"]
     draft.metadata |= {key: each for key, each in metadata.items() if key != OWN_KEY}
     return list_objects(own.get("results"))
+
+
+def _list_own_claims(own: Sequence[Mapping[str, object]]) -> frozenset[str]:
+    """List the claims that faithtui wrote beside the log, letter for letter."""
+    return frozenset(
+        str(claim.get("claim"))
+        for details in own
+        if details.get("by") == "judge"
+        for claim in list_objects(details.get("claims"))
+    )
 
 
 def _read_turns(fields: AnySpelling, gallery: ImageCollector) -> ConversationDraft:
@@ -178,7 +192,9 @@ def _add_trace(draft: ConversationDraft, trace: AnySpelling) -> None:
         draft.turns[answer].add_passages(read_tool_output(span.take("output"), span.text("name")))
 
 
-def _add_metric(draft: ConversationDraft, fields: AnySpelling, options: ReadOptions) -> None:
+def _add_metric(
+    draft: ConversationDraft, fields: AnySpelling, options: ReadOptions, claims: Collection[str]
+) -> None:
     name = fields.text("name", "metric") or ""
     if _FAITHFULNESS not in fold_key(name):
         options.notes.remarks[
@@ -189,7 +205,12 @@ def _add_metric(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
     log = fields.texts_or_none("verbose_logs")
     score = fields.take("score")
     reason = fields.texts_or_none("reason")
-    windows = parse_verbose_log(log, judge) if log else []
+    # One model may be the judge of several metrics, whose windows are those of several judges.
+    named = {each.judge for each in draft.verdicts if isinstance(each, ImportedWindow)}
+    own_name = next(
+        name for place in count(1) if (name := _number_judge(judge, place)) not in named
+    )
+    windows = parse_verbose_log(log, own_name, claims) if log else []
     if windows:
         draft.verdicts += windows
         return
@@ -197,7 +218,7 @@ def _add_metric(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
     if answer is not None:
         success = fields.take("success")
         number = score if isinstance(score, int | float) else None
-        draft.verdicts.append(
+        draft.add_verdict(
             ImportedVerdict(
                 judge,
                 answer,
@@ -208,14 +229,42 @@ def _add_metric(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
         )
 
 
-_HEADING: Final = re.compile(
-    r"^(?P<name>Truths(?: \(limit=[^)\n]*\))?|Claims|Verdicts|Window \d+|Score|Reason|"
-    r"Final Score|Final Reason)(?P<colon>:| ?$)",
-    re.MULTILINE,
+def _number_judge(judge: str, number: int) -> str:
+    return judge if number == 1 else f"{judge} ({number})"
+
+
+_HEADINGS: Final = (
+    r"Truths(?: \(limit=[^)\n]*\))?|Claims|Verdicts|Window \d+|Score|Reason|Final Score|"
+    r"Final Reason"
 )
+_HEADING: Final = re.compile(rf"^(?P<name>{_HEADINGS})(?P<colon>:| ?$)", re.MULTILINE)
+_SEPARATOR: Final = '",\n    "'
+_FIRST, _LAST = '[\n    "', '"\n]'
 
 
-def parse_verbose_log(text: str, judge: str) -> list[ImportedWindow]:
+def _closes_before(heading: str) -> re.Pattern[str]:
+    return re.compile(rf"\n\](?=\s*(?:\Z|^(?:{heading})(?::| ?$)))", re.MULTILINE)
+
+
+_CLOSINGS: Final[Mapping[str, Sequence[re.Pattern[str]]]] = {
+    "Truths": (_closes_before("Claims"), _closes_before(_HEADINGS)),
+    "Claims": (_closes_before("Verdicts"), _closes_before(_HEADINGS)),
+}
+"""What ends a list of texts, most telling first. Texts are not escaped, so that a bracket on a line
+of its own may be part of one; the list ends at one before the heading that comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading of the log with what stands behind it."""
+
+    name: str
+    body: str = ""
+    texts: tuple[str, ...] = ()
+    """Of a list of texts."""
+
+
+def parse_verbose_log(text: str, judge: str, claims: Collection[str] = ()) -> list[ImportedWindow]:
     """Read the windows of a faithfulness metric's verbose log.
 
     Verdicts are paired with claims by position, which is all the log has; those beyond the last
@@ -224,25 +273,27 @@ def parse_verbose_log(text: str, judge: str) -> list[ImportedWindow]:
     Args:
         text: The log.
         judge: Who said it.
+        claims: Texts of its claims, where they are known from elsewhere; in the log they are not
+            escaped, so that a claim that looks like two cannot be told from two.
 
     Returns:
         Windows in the order of the log; [] where it holds no list of verdicts that can be read.
     """
     windows: list[ImportedWindow] = []
-    parts: dict[str, str] = {}
-    for name, body in _cut_sections(text):
-        if name.startswith("Window"):
+    parts: dict[str, _Section] = {}
+    for section in _cut_sections(text, sorted(claims, key=len, reverse=True)):
+        if section.name.startswith("Window"):
             windows += _make_window(parts, judge)
             parts = {}
-        elif name.startswith("Truths") and "Truths" in parts:
+        elif section.name == "Truths" and "Truths" in parts:
             windows += _make_window(parts, judge)
-            parts = {"Truths": body}
+            parts = {"Truths": section}
         else:
-            parts.setdefault(name.partition(" (")[0], body)
+            parts.setdefault(section.name, section)
     return [*windows, *_make_window(parts, judge)]
 
 
-def _cut_sections(text: str) -> Iterator[tuple[str, str]]:
+def _cut_sections(text: str, claims: Sequence[str]) -> Iterator[_Section]:
     """Give each heading with the text up to the next one.
 
     A heading inside a list is a claim's own words: lists are read to their end before.
@@ -250,75 +301,114 @@ def _cut_sections(text: str) -> Iterator[tuple[str, str]]:
     at = 0
     while match := _HEADING.search(text, at):
         start = match.end()
-        body, end = _read_body(text, start)
-        yield match["name"], body
+        section, end = _read_section(text, start, match["name"].partition(" (")[0], claims)
+        yield section
         at = max(end, start)
 
 
-def _read_body(text: str, start: int) -> tuple[str, int]:
+def _read_section(text: str, start: int, name: str, claims: Sequence[str]) -> tuple[_Section, int]:
     """Read what stands behind a heading: a list to its closing bracket, else to the next one."""
     rest = text[start:]
-    if rest.lstrip().startswith("["):
-        opening = start + len(rest) - len(rest.lstrip())
-        closing = text.find("\n]", opening)
-        empty = text.startswith("[]", opening)
-        end = opening + 2 if empty else len(text) if closing < 0 else closing + 2
-        return text[opening:end], end
-    following = _HEADING.search(text, start)
-    end = len(text) if following is None else following.start()
-    return text[start:end].strip(), end
+    if not rest.lstrip().startswith("["):
+        following = _HEADING.search(text, start)
+        end = len(text) if following is None else following.start()
+        return _Section(name, text[start:end].strip()), end
+    opening = start + len(rest) - len(rest.lstrip())
+    if text.startswith("[]", opening):
+        return _Section(name, "[]"), opening + 2
+    known = _read_known_texts(text, opening, claims) if name == "Claims" else None
+    if known is not None:
+        texts, end = known
+        return _Section(name, text[opening:end], texts), end
+    if name not in _CLOSINGS:
+        closing = text.find("\n]", opening)  # JSON has it in no string
+        end = len(text) if closing < 0 else closing + 2
+        return _Section(name, text[opening:end]), end
+    ends = (closing.search(text, opening) for closing in _CLOSINGS[name])
+    end = next((each.end() for each in ends if each is not None), len(text))
+    return _Section(name, text[opening:end], tuple(_cut_texts(text[opening:end]))), end
 
 
-def _make_window(parts: dict[str, str], judge: str) -> list[ImportedWindow]:
+def _read_known_texts(
+    text: str, opening: int, known: Sequence[str]
+) -> tuple[tuple[str, ...], int] | None:
+    """Read a list of texts that are known; None where another one is in it.
+
+    Args:
+        text: The log.
+        opening: Where the list begins in it.
+        known: Texts, the longest first.
+
+    Returns:
+        The texts, and where the list ends.
+    """
+    found: list[str] = []
+    at = opening + len(_FIRST)
+    while known and text.startswith(_FIRST, opening):
+        for each in known:
+            end = at + len(each)
+            if not text.startswith(each, at):
+                continue
+            if text.startswith(_SEPARATOR, end):
+                found.append(each)
+                at = end + len(_SEPARATOR)
+                break
+            if text.startswith(_LAST, end):
+                return (*found, each), end + len(_LAST)
+        else:
+            break
+    return None
+
+
+def _cut_texts(text: str) -> list[str]:
+    """Cut a list of texts as deepeval prints it: quoted, one a line, and not escaped."""
+    inside = text.removeprefix("[").strip().removesuffix("]").strip()
+    return inside.removeprefix('"').removesuffix('"').split(_SEPARATOR) if inside else []
+
+
+def _make_window(parts: Mapping[str, _Section], judge: str) -> list[ImportedWindow]:
     if "Verdicts" not in parts:
         return []
-    claims = _read_texts(parts.get("Claims", "[]"))
-    verdicts = _read_objects(parts["Verdicts"])
+    claims = parts["Claims"].texts if "Claims" in parts else ()
+    verdicts = _read_verdicts(parts["Verdicts"].body)
     paired = [
-        ImportedClaim(
-            claim,
-            str(verdicts[place]["verdict"]) if place < len(verdicts) else None,
-            _reason_of(verdicts[place]) if place < len(verdicts) else None,
-        )
+        ImportedClaim(claim, *(verdicts[place] if place < len(verdicts) else (None, None)))
         for place, claim in enumerate(claims)
     ]
-    score = parts.get("Score", "").strip()
+    score = parts["Score"].body if "Score" in parts else ""
+    reason = parts["Reason"].body if "Reason" in parts else ""
     return [
         ImportedWindow(
             judge,
             tuple(paired),
-            tuple(_read_texts(parts.get("Truths", "[]"))),
-            tuple(str(each["verdict"]) for each in verdicts[len(claims) :]),
+            parts["Truths"].texts if "Truths" in parts else (),
+            tuple(word or "" for word, _ in verdicts[len(claims) :]),
             float(score) if re.fullmatch(r"[01](?:\.\d+)?", score) else None,
-            parts.get("Reason") or None,
+            reason or None,
         )
     ]
 
 
-def _reason_of(verdict: dict[str, object]) -> str | None:
-    reason = verdict.get("reason")
-    return reason if isinstance(reason, str) else None
+def _read_verdicts(text: str) -> list[tuple[str | None, str | None]]:
+    """Read word and reason of each verdict.
 
-
-def _read_texts(text: str) -> list[str]:
-    """Read a list of texts as deepeval prints it: quoted, and not escaped."""
+    Raises:
+        ShapeError: They are no JSON.
+    """
     try:
-        found = json.loads(text)
-    except ValueError:
-        inside = text.strip().removeprefix("[").removesuffix("]").strip()
-        pieces = inside.split('",\n    "')
-        return [piece.removeprefix('"').removesuffix('"') for piece in pieces if piece]
-    return [each for each in found if isinstance(each, str)]
-
-
-def _read_objects(text: str) -> list[dict[str, object]]:
-    try:
-        found = json.loads(text)
+        found = parse_inner_json(text)
     except ValueError as error:
         raise ShapeError(
             "verboseLogs", "has verdicts that are not JSON; the log may be cut off"
         ) from error
-    return [each for each in found if isinstance(each, dict) and "verdict" in each]
+    return [
+        (
+            None if each["verdict"] is None else str(each["verdict"]),
+            reason if isinstance(reason := each.get("reason"), str) else None,
+        )
+        for each in list_objects(found)
+        if "verdict" in each
+    ]
 
 
 READER = RecordReader("deepeval-run", "finished test runs of deepeval", _recognise, _convert)

@@ -9,8 +9,13 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_any_key,
+    has_keys,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft
 from faithtui.formats.readers.values.passages import PassageList
 
@@ -34,14 +39,10 @@ def _recognise(sample: Sample) -> str | None:
 
 def _convert(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
+) -> Iterator[ConversationDraft | ShapeError]:
     del gallery
-    given = fields.take("samples")
-    samples = (
-        list(AnySpelling({"samples": given}).objects("samples")) if given is not None else [fields]
-    )
-    for each in samples:
-        yield _read_sample(each, options)
+    samples = fields.elements("samples") if fields.has("samples") else (fields,)
+    yield from make_drafts(samples, lambda each: _read_sample(each, options))
 
 
 def _read_sample(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:

@@ -4,18 +4,36 @@ Source: llama-index-core 0.14, `llama_dataset/rag.py` and `evaluation/base.py`.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_any_key,
+    has_keys,
+)
 from faithtui.formats.readers.values.cells import read_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.values.passages import read_passage_list
 
 JUDGE = "llamaindex"
+_OF_RESULT: Final = (
+    "passing",
+    "score",
+    "feedback",
+    "pairwise_source",
+    "invalid_result",
+    "invalid_reason",
+)
+_PAIRWISE: Final = (
+    "results that compare two answers, with `pairwise_source`, are kept as metadata: they say "
+    "which answer is better, and not whether one is faithful"
+)
 _RESULT = RowNames(question=("query",), answer=("response",), contexts=("contexts",))
 
 
@@ -38,16 +56,10 @@ def _recognise_dataset(sample: Sample) -> str | None:
 
 def _convert_dataset(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
+) -> Iterator[ConversationDraft | ShapeError]:
     del gallery
-    given = fields.take("examples")
-    examples = (
-        list(AnySpelling({"examples": given}).objects("examples"))
-        if given is not None
-        else [fields]
-    )
-    for each in examples:
-        yield _read_example(each, options)
+    examples = fields.elements("examples") if fields.has("examples") else (fields,)
+    yield from make_drafts(examples, lambda each: _read_example(each, options))
 
 
 def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:
@@ -80,25 +92,36 @@ def _recognise_results(sample: Sample) -> str | None:
 def _convert_result(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    passing, score = fields.take("passing"), fields.take("score")
-    feedback = fields.texts_or_none("feedback")
-    invalid = fields.texts_or_none("invalid_reason")
-    for name in ("invalid_result", "pairwise_source"):
-        fields.take(name)
+    given = {name: fields.take(name) for name in _OF_RESULT}
+    feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
     draft = read_row(fields, _RESULT, options, gallery)
     answer = draft.last_answer
-    if answer is not None:
-        draft.verdicts.append(
+    if answer is None:
+        draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
+    elif given["pairwise_source"] is not None:
+        options.notes.remarks[_PAIRWISE] += 1
+        draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
+    else:
+        passed = _to_flag(given["passing"])
+        is_invalid = _to_flag(given["invalid_result"]) is True
+        if passed is None and given["score"] is not None:
+            draft.turns[answer].details["score"] = given["score"]
+        draft.add_verdict(
             ImportedVerdict(
                 JUDGE,
                 answer,
-                word=feedback,
-                score=_to_share(score),
-                passed=_to_flag(passing),
-                reason=invalid,
+                word=None if is_invalid else feedback,
+                # Evaluators that give a score say themselves whether it passes.
+                score=None if passed is None or is_invalid else _to_share(given["score"]),
+                passed=None if is_invalid else passed,
+                reason="; ".join(filter(None, (reason, feedback))) if is_invalid else reason,
             )
         )
     yield draft
+
+
+def _to_text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _to_share(value: object) -> float | None:

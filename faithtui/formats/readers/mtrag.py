@@ -8,7 +8,7 @@ Source: github.com/IBM/mt-rag-benchmark and github.com/IBM/InspectorRAGet.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from faithtui.errors import InputError
@@ -16,11 +16,14 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     RecordReader,
     build_drafts,
+    describe_failure,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
@@ -73,7 +76,6 @@ class TaskReader:
 
     name: str = "mtrag"
     title: str = "MTRAG generation tasks"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -92,8 +94,8 @@ class TaskReader:
                 try:
                     identity = fields.text("task_id") or str(each.line)
                     conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
-                except ShapeError as error:
-                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(each, error)
                     continue
                 groups.add(conversation, {**each.found, _LINE: each.line})
             for conversation, values in groups:
@@ -102,14 +104,13 @@ class TaskReader:
                 size = max(1, last.size)
                 place = FileRecord(last.path, min(lines), None, last.end, size, {})
                 gallery = ImageCollector(find_image_folder(last.path))
-                try:
-                    tasks = [
-                        task
-                        for value in values
-                        for task in _read_tasks(AnySpelling(value), conversation)
-                    ]
-                except ShapeError as error:
-                    yield make_parsed_record(place, place.make_error(error.reason, error.field))
+                tasks: list[_Task] = []
+                for value, line in zip(values, lines, strict=True):
+                    try:
+                        tasks += _read_tasks(AnySpelling(value), conversation)
+                    except UNREADABLE as error:
+                        yield refuse_record(replace(place, line=line), error)
+                if not tasks:
                     continue
                 drafts = _join_tasks(conversation, tasks, gallery, key=conversation)
                 yield from build_drafts(place, drafts, options, gallery)
@@ -227,44 +228,89 @@ def _recognise_evaluations(sample: Sample) -> str | None:
 
 def _convert_evaluations(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
-    documents = {each.text("document_id"): dict(each.value) for each in fields.objects("documents")}
-    people = {
-        each.text("name")
-        for each in fields.objects("metrics")
-        if str(each.take("author")).lower() == "human"
-    }
+) -> Iterator[ConversationDraft | ShapeError]:
+    documents: dict[str, dict[str, object]] = {}
+    scales: dict[str, str | None] = {}
     tasks: dict[str, _Task] = {}
-    for each in fields.objects("tasks"):
-        value = dict(each.value)
-        contexts = value.get("contexts")
-        value["contexts"] = [
-            documents.get(AnySpelling(context).text("document_id"), context)
+    answered: dict[tuple[str, str], list[_Task]] = {}
+
+    def read_document(each: AnySpelling) -> None:
+        documents[each.text("document_id") or ""] = dict(each.value)
+
+    def read_metric(each: AnySpelling) -> None:
+        if str(each.take("author")).lower() == "human":
+            scales[each.text("name") or ""] = _find_declared_scale(each)
+
+    def read_task(each: AnySpelling) -> None:
+        contexts = each.value.get("contexts")
+        passages = [
+            documents.get(AnySpelling(context).text("document_id") or "", context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
-        identity = AnySpelling(value).text("task_id") or ""
-        conversation = _split_task_id(identity)[0]
-        tasks[identity] = next(_read_tasks(AnySpelling(value), conversation))
-    answered: dict[tuple[str, str], list[_Task]] = {}
-    for each in fields.objects("evaluations"):
+        identity = each.text("task_id") or ""
+        task = AnySpelling({**each.value, "contexts": passages}, each.where)
+        tasks[identity] = next(_read_tasks(task, _split_task_id(identity)[0]))
+
+    def read_evaluation(each: AnySpelling) -> None:
         task = tasks.get(each.text("task_id") or "")
         if task is None:
             options.notes.remarks["evaluations of tasks that are not there are left out"] += 1
-            continue
+            return
         model = each.text("model_id") or "model"
-        answered.setdefault((task.conversation, model), []).append(
-            _read_evaluation(task, each, people, options)
-        )
-    for (conversation, model), found in answered.items():
-        for draft in _join_tasks(conversation, found, gallery, key=f"{conversation}/{model}"):
+        found = _read_evaluation(task, each, scales, options)
+        answered.setdefault((task.conversation, model), []).append(found)
+
+    for name, read in (
+        ("documents", read_document),
+        ("metrics", read_metric),
+        ("tasks", read_task),
+        ("evaluations", read_evaluation),
+    ):
+        for each in fields.elements(name):
+            try:
+                if isinstance(each, ShapeError):
+                    raise each
+                read(each)
+            except UNREADABLE as error:
+                yield describe_failure(error, each.where if isinstance(each, AnySpelling) else "")
+    for (conversation, model), answers in answered.items():
+        for draft in _join_tasks(conversation, answers, gallery, key=f"{conversation}/{model}"):
             draft.metadata["model"] = model
             yield draft
 
 
+_LEVELS: Final = frozenset(("1", "2", "3", "4"))
+
+
+def _find_declared_scale(metric: AnySpelling) -> str | None:
+    """Name the scale of a metric that people gave, by the levels that the file says it has.
+
+    None where these are not MTRAG's: the label of a level says nothing without its scale.
+    """
+    values, ends = metric.take("values"), metric.take("range")
+    if isinstance(values, list):
+        levels = {
+            _to_word(each.get("value") if isinstance(each, dict) else each) for each in values
+        }
+        return SCALE if levels == _LEVELS else None
+    return SCALE if isinstance(ends, list) and ends[:2] == [1, 4] else None
+
+
 def _read_evaluation(
-    task: _Task, fields: AnySpelling, people: set[str | None], options: ReadOptions
+    task: _Task,
+    fields: AnySpelling,
+    scales: Mapping[str, str | None],
+    options: ReadOptions,
 ) -> _Task:
+    """Read the answer of a model to a task, and what was said of it.
+
+    Args:
+        task: The task.
+        fields: The evaluation.
+        scales: Of the metrics that people gave; None where only the user knows it.
+        options: How the file is to be read.
+    """
     answer = fields.text("model_response")
     found = _Task(
         task.identity,
@@ -284,18 +330,25 @@ def _read_evaluation(
             str(who): each.get("value") if isinstance(each, Mapping) else each
             for who, each in given.items()
         }
-        if metric not in people:
+        values = {who: value for who, value in values.items() if value is not None}
+        if metric not in scales:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
         elif is_about_faithfulness(metric) or options.has_scale(metric):
-            scale = options.find_scale(metric, SCALE)
-            found.ratings += [(who, scale, _to_word(value)) for who, value in values.items()]
+            scale = options.find_scale(metric, scales[metric])
+            for who, value in values.items():
+                if not isinstance(value, str | int | float):
+                    where = (f"annotations.{metric}.{who}.value",)
+                    raise fields.make_error(where, value, "a string or a number")
+                found.ratings.append((who, scale, _to_word(value)))
         else:
             found.other_ratings[metric] = values
     return found
 
 
 def _to_word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

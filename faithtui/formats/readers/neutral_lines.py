@@ -8,10 +8,12 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadNotes,
     ReadOptions,
     make_parsed_record,
+    refuse_record,
 )
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
@@ -24,7 +26,6 @@ class NeutralReader:
 
     name: str = "faithtui"
     title: str = "conversations in faithtui's own shape"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""
@@ -44,15 +45,14 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
+            _count_unknown(found, options.notes)
             try:
                 read = conversation_from_json(
                     found, source=options.source, path=each.path, line=each.line, record=each.record
                 )
-            except InputError as error:
-                yield make_parsed_record(each, error)
+            except UNREADABLE as error:
+                yield refuse_record(each, error)
                 continue
-            finally:
-                _count_unknown(found, options.notes)
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
 

@@ -74,7 +74,7 @@ def add_own_verdicts(
             word = _read_text(each.get("word")) or _read_text(each.get("verdict"))
             reason = _read_text(each.get("reason"))
             label = _read_text(each.get("verdict"))
-            draft.verdicts.append(
+            draft.add_verdict(
                 ImportedVerdict(judge, position, word=word, reason=reason, label=label)
             )
 

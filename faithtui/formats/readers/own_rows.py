@@ -4,7 +4,6 @@ The rows of a conversation may lie anywhere in the file. Each has the messages o
 the passages are those that its claims were judged against.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,15 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
@@ -55,7 +57,6 @@ class ClaimRowReader:
 
     name: str = "faithtui-claims"
     title: str = "claims from `faithtui export claims`"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -74,8 +75,8 @@ class ClaimRowReader:
                 last = each
                 try:
                     row = _read_row(each.found, is_table=options.sample.is_table)
-                except ShapeError as error:
-                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(each, error)
                     continue
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for _, rows in groups:
@@ -91,7 +92,6 @@ class LabelRowReader:
 
     name: str = "faithtui-labels"
     title: str = "rows of labels from `faithtui export labels`"
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -143,8 +143,8 @@ def _read_cell(column: Column, value: object, *, is_table: bool) -> object:
     if value == "":
         return None
     try:
-        parsed: object = json.loads(value)
-    except (ValueError, RecursionError) as error:
+        parsed = parse_inner_json(value)
+    except ValueError as error:
         raise ShapeError(column.name, "is no JSON; expected it as it was exported") from error
     return parsed
 
@@ -185,7 +185,8 @@ def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[C
 class _PassageFinder:
     """Finds the passages that messages name by the hash of their text.
 
-    One text may have come from several sources: its first place in the messages gets the first
+    One text may have come from several sources. A message says which of them each place has; where
+    it does not, as in exports of earlier versions, the first place in the messages gets the first
     source in the rows, its second place the second, and further places the last.
     """
 
@@ -193,12 +194,27 @@ class _PassageFinder:
         self._found: dict[str, dict[Document, None]] = {}
         for row in rows:
             for each in list_objects(row["passages"]):
-                source = each.get("source")
-                document = Document(str(each.get("text")), None if source is None else str(source))
+                document = Document(str(each.get("text")), _to_source(each.get("source")))
                 self._found.setdefault(str(each.get("document")), {})[document] = None
         self._used: Counter[str] = Counter()
 
-    def find_passage(self, name: str) -> Document | None:
+    def list_passages(self, names: Sequence[object], sources: object) -> list[Document]:
+        """List the passages of a message; those whose text no row has are left out.
+
+        Args:
+            names: Hashes of their texts.
+            sources: The source of each, where the message says it.
+        """
+        if isinstance(sources, list) and len(sources) == len(names):
+            return [
+                Document(next(iter(self._found[str(name)])).text, _to_source(source))
+                for name, source in zip(names, sources, strict=True)
+                if str(name) in self._found
+            ]
+        found = (self._find_passage(str(each)) for each in names)
+        return [each for each in found if each is not None]
+
+    def _find_passage(self, name: str) -> Document | None:
         """Give the next passage of this name; None: no row has it."""
         documents = list(self._found.get(name, ()))
         if not documents:
@@ -206,6 +222,10 @@ class _PassageFinder:
         place = min(self._used[name], len(documents) - 1)
         self._used[name] += 1
         return documents[place]
+
+
+def _to_source(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _add_message(
@@ -220,8 +240,7 @@ def _add_message(
     names = message.get("documents")
     shown = None
     if isinstance(names, list):
-        found = [passages.find_passage(str(each)) for each in names]
-        documents = tuple(each for each in found if each is not None)
+        documents = tuple(passages.list_passages(names, message.get("sources")))
         if len(documents) == len(names):
             shown = PassageList(documents, ({},) * len(documents))
         else:

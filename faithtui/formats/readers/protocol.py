@@ -7,7 +7,7 @@ neutral conversations, so that nothing behind it knows which tool a file came fr
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.imported_verdicts import ImportedJudgement
@@ -85,10 +85,6 @@ class FormatReader(Protocol):
     def title(self) -> str:
         """What it is, in a few words."""
 
-    @property
-    def joins_files(self) -> bool:
-        """Whether several files are one data set: traces in one, their scores in another."""
-
     def recognise(self, sample: Sample) -> str | None:
         """Say why a file is of this format; None where it is not."""
 
@@ -96,8 +92,24 @@ class FormatReader(Protocol):
         """Read all records of a file; of several files where they are joined."""
 
 
-Convert = Callable[[AnySpelling, ReadOptions, ImageCollector], Iterable[ConversationDraft]]
-"""Makes conversations of one record."""
+UNREADABLE: Final = (
+    ShapeError,
+    InputError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What reading one record may raise: what a reader looks for, and what it did not think of. Files
+come from other tools, so the second is one refused record too, and no end of the import."""
+
+Convert = Callable[
+    [AnySpelling, ReadOptions, ImageCollector], Iterable[ConversationDraft | ShapeError]
+]
+"""Makes conversations of one record; an error is a part of it that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,6 @@ class RecordReader:
     title: str
     recognise_sample: Callable[[Sample], str | None]
     convert: Convert
-    joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -125,9 +136,32 @@ class RecordReader:
             yield from build_drafts(each, drafts, options, gallery)
 
 
+def make_drafts(
+    elements: Iterable[AnySpelling | ShapeError],
+    make_draft: Callable[[AnySpelling], ConversationDraft],
+) -> Iterator[ConversationDraft | ShapeError]:
+    """Make a conversation of each element of a list; one that cannot be read stops no other.
+
+    Args:
+        elements: The list, see `AnySpelling.elements`.
+        make_draft: Makes the conversation of one element.
+    """
+    for each in elements:
+        if isinstance(each, ShapeError):
+            yield each
+            continue
+        made: ConversationDraft | ShapeError
+        try:
+            made = make_draft(each)
+            made.where = each.where
+        except UNREADABLE as error:
+            made = describe_failure(error, each.where)
+        yield made
+
+
 def build_drafts(
     record: FileRecord,
-    drafts: Iterable[ConversationDraft],
+    drafts: Iterable[ConversationDraft | ShapeError],
     options: ReadOptions,
     gallery: ImageCollector,
 ) -> Iterator[ParsedRecord]:
@@ -136,15 +170,56 @@ def build_drafts(
     while True:
         try:
             draft = next(iterator)
-            built = draft.build(options.source)
         except StopIteration:
             return
-        except ShapeError as error:
-            yield make_parsed_record(record, record.make_error(error.reason, error.field or None))
-            if getattr(iterator, "gi_frame", None) is None:
-                return  # a generator that raised is over
+        except UNREADABLE as error:
+            yield refuse_record(record, error)
+            return  # an iterator that raised is over
+        if isinstance(draft, ShapeError):
+            yield refuse_record(record, draft)
+            continue
+        try:
+            built = draft.build(options.source)
+        except UNREADABLE as error:
+            yield refuse_record(record, describe_failure(error, draft.where))
             continue
         yield make_parsed_record(record, built, gallery.data, tuple(draft.verdicts))
+
+
+def describe_failure(error: Exception, where: str = "") -> ShapeError:
+    """Say in a sentence why something could not be read.
+
+    Args:
+        error: One of `UNREADABLE`.
+        where: Name of the field that was read; "" for a whole record.
+    """
+    match error:
+        case ShapeError() if error.field.startswith(where):
+            return error
+        case ShapeError():
+            return ShapeError(f"{where}.{error.field}" if error.field else where, error.reason)
+        case InputError():
+            return ShapeError(error.field or where, error.reason)
+        case _:
+            said = f"{type(error).__name__}: {error}"[:200].rstrip(": ")
+            return ShapeError(
+                where,
+                f"holds something that this format has in no such place ({said}); mend it or leave "
+                "it out",
+            )
+
+
+def refuse_record(record: FileRecord, error: Exception) -> ParsedRecord:
+    """Refuse a record that could not be read.
+
+    Args:
+        record: The record.
+        error: One of `UNREADABLE`.
+    """
+    if isinstance(error, InputError) and error.path is not None:
+        return make_parsed_record(record, error)
+    told = describe_failure(error)
+    return make_parsed_record(record, record.make_error(told.reason, told.field or None))
 
 
 def make_parsed_record(

@@ -218,7 +218,7 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
     score = _to_score(fields.take(*SCORE))
     if score is not None:
         judge = fields.text(*JUDGE) or fields.find_name(*SCORE)
-        draft.verdicts.append(
+        draft.add_verdict(
             ImportedVerdict(judge, answer, score=score, reason=fields.texts_or_none(*REASON))
         )
 

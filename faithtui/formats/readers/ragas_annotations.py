@@ -10,16 +10,17 @@ Source: ragas 0.4.3, `dataset_schema.py`, `MetricAnnotation`, and its docs on al
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import RowNames, read_row
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_keys
+from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_keys
 from faithtui.formats.readers.values.draft import ConversationDraft
 
 _NUMBERS: Final = {"yes": "1", "no": "0"}
@@ -43,17 +44,17 @@ def _recognise(sample: Sample) -> str | None:
 
 def _convert(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
-) -> Iterator[ConversationDraft]:
+) -> Iterator[ConversationDraft | ShapeError]:
     for metric, rows in fields.value.items():
         if not _is_annotated(rows):
             options.notes.unknown_keys[metric] += 1
             continue
-        for each in AnySpelling({metric: rows}).objects(metric):
-            yield _read_row(metric, each, options, gallery)
+        read_one = partial(_read_annotation, metric, options, gallery)
+        yield from make_drafts(AnySpelling({metric: rows}).elements(metric), read_one)
 
 
-def _read_row(
-    metric: str, fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+def _read_annotation(
+    metric: str, options: ReadOptions, gallery: ImageCollector, fields: AnySpelling
 ) -> ConversationDraft:
     given = fields.inner("metric_input")
     draft = read_row(given, _ROW, options, gallery)
@@ -122,7 +123,7 @@ def _add_output(
     if verdict is None:
         return
     word = _to_yes_no(verdict)
-    draft.verdicts.append(
+    draft.add_verdict(
         ImportedVerdict(
             judge, answer, word=str(verdict), passed=_to_passed(word), reason=said.get("reason")
         )

@@ -14,6 +14,7 @@ from faithtui.domain.run_export import (
     ExportLabel,
     ExportPassage,
     ExportRun,
+    ExportTurn,
     make_id,
 )
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
@@ -71,7 +72,8 @@ CLAIM_COLUMNS: Final = (
     Column(
         "messages",
         "json",
-        "all messages of the conversation: `role`, `content`, `documents` (hashes) of each",
+        "all messages of the conversation: `role`, `content`, `documents` (hashes) of each, and "
+        "their `sources` where they have any",
         is_shared=True,
     ),
     Column("question", "text", "the user's message before the answer", is_shared=True),
@@ -159,16 +161,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
     """Make the rows of the claims of a conversation, in the order of `CLAIM_COLUMNS`."""
     passages: dict[tuple[ExportPassage, ...], list[dict[str, object]]] = {}
     questions = _list_questions(conversation)
-    messages = [
-        {
-            "role": each.role,
-            "content": each.content,
-            "documents": None
-            if each.passages is None
-            else [passage.document for passage in each.passages],
-        }
-        for each in conversation.turns
-    ]
+    messages = [_make_message(each) for each in conversation.turns]
     names = _TurnNames(conversation)
     of_run = (run.id, run.number, run.metric, run.judge, run.model, run.prompts)
     for claim in conversation.claims:
@@ -199,6 +192,16 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
             *_make_sample_cells(run, claim),
             conversation.metadata,
         )
+
+
+def _make_message(turn: ExportTurn) -> dict[str, object]:
+    message: dict[str, object] = {"role": turn.role, "content": turn.content, "documents": None}
+    if turn.passages is not None:
+        message["documents"] = [each.document for each in turn.passages]
+        # A hash is that of the text, which may have come from several sources.
+        if any(each.source is not None for each in turn.passages):
+            message["sources"] = [each.source for each in turn.passages]
+    return message
 
 
 def make_label_rows(run: ExportRun, conversation: ExportConversation) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.annotations import Action
@@ -17,6 +17,58 @@ from faithtui.store.schema.json_columns import span_columns
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
+
+
+@dataclass(frozen=True, slots=True)
+class MisreadLabels:
+    """Labels of an import that an earlier version read in another way than this one."""
+
+    source: str
+    """Name of the data set."""
+    scale: str
+    count: int
+    example: tuple[str, str | None, str | None]
+    """The word in the file, the verdict that is stored, and the one it has now."""
+
+
+def list_misread_labels(connection: Connection) -> tuple[MisreadLabels, ...]:
+    """List labels of imports whose stored verdict is not what their scale says now."""
+    rows = connection.execute(
+        select(
+            conversation.c.source,
+            human_label.c.scale,
+            human_label.c.raw_label,
+            human_label.c.verdict,
+            func.count().label("labels"),
+        )
+        .join_from(human_label, claim, human_label.c.claim_id == claim.c.id)
+        .join(conversation, claim.c.conversation_id == conversation.c.id)
+        .where(
+            human_label.c.action == Action.IMPORTED.value,
+            human_label.c.scale.is_not(None),
+            human_label.c.raw_label.is_not(None),
+        )
+        .group_by(
+            conversation.c.source,
+            human_label.c.scale,
+            human_label.c.raw_label,
+            human_label.c.verdict,
+        )
+        .order_by(conversation.c.source, human_label.c.scale, human_label.c.raw_label)
+    )
+    found: dict[tuple[str, str], MisreadLabels] = {}
+    for row in rows:
+        verdict = translate_to_verdict(row.scale, row.raw_label)
+        if verdict == row.verdict:
+            continue
+        before = found.get((row.source, row.scale))
+        found[row.source, row.scale] = MisreadLabels(
+            row.source,
+            row.scale,
+            row.labels + (0 if before is None else before.count),
+            (row.raw_label, row.verdict, verdict) if before is None else before.example,
+        )
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import Connection, func, insert, select, update
 
@@ -464,6 +465,10 @@ class Runs:
         return {reason: number for reason, number in rows}
 
 
+_ITEMS_AT_ONCE: Final = 10_000
+"""Items that are held as rows of one statement; a run may have a million."""
+
+
 def _create_run(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
 ) -> RunId:
@@ -477,7 +482,7 @@ def _create_run(
             pending=len(conversations),
         ),
     )
-    if conversations:
+    for start in range(0, len(conversations), _ITEMS_AT_ONCE):
         connection.execute(
             insert(run_item),
             [
@@ -488,7 +493,9 @@ def _create_run(
                     "state": ItemState.PENDING.value,
                     "labels": {},
                 }
-                for number, each in enumerate(conversations, start=1)
+                for number, each in enumerate(
+                    conversations[start : start + _ITEMS_AT_ONCE], start=start + 1
+                )
             ],
         )
     return RunId(run_id)

@@ -342,6 +342,23 @@ def test_one_text_from_two_sources_comes_back_with_both() -> None:
     assert parsed.found.turns == turns_of(talk)
 
 
+def test_each_place_of_a_text_from_two_sources_keeps_its_own() -> None:
+    """The rows name the sources of claims, which may come in another order than the messages."""
+    faq = DEPOT._replace(source="faq.md")
+    question, answer = REVIEWED.turns[:2]
+    turns = (
+        question,
+        answer._replace(passages=(faq,)),
+        question,
+        answer._replace(passages=(DEPOT, faq, DEPOT._replace(source=None))),
+    )
+    claims = tuple(each._replace(passages=(DEPOT, faq)) for each in REVIEWED.claims)
+    talk = replace(REVIEWED, turns=turns, claims=claims)
+    parsed, _ = read_claims(talk)
+    assert not isinstance(parsed.found, Exception)
+    assert parsed.found.turns == turns_of(talk)
+
+
 @pytest.mark.parametrize("is_known", [False, True])
 def test_ragas_rows_tell_unknown_passages_from_none(is_known: bool) -> None:
     turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=() if is_known else None))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from faithtui.agreement.rating_scales import is_listed_scale
 from faithtui.cli.output import format_counts, plural
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
@@ -22,6 +23,7 @@ from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.judges.registry import find_missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
+from faithtui.store.annotations.ratings import MisreadLabels
 from faithtui.store.file.backups import find_copies, find_partial_files
 from faithtui.store.file.location import find_network_drive, list_files_open_to_others
 
@@ -93,6 +95,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
                 text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
                 yield DoctorCheck("store", True, f"{text}, schema {opened.schema_version}, sound")
                 yield DoctorCheck("labels", None, f"state {opened.bundles.state_digest()}")
+                yield from map(_describe_misread, opened.conversations.list_misread_labels())
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
                     gone = format_counts(each.counts)
@@ -125,6 +128,21 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
         mode = part.stat().st_mode & 0o777
         text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"
         yield DoctorCheck("rights", None, text)
+
+
+def _describe_misread(found: MisreadLabels) -> DoctorCheck:
+    raw, stored, meant = found.example
+    way = (
+        "delete the data set and import the file again"
+        if is_listed_scale(found.scale)
+        else f"import the file again with `--scale {found.scale}=SCALE`, whose labels count then"
+    )
+    text = (
+        f"{plural(found.count, 'label')} of `{found.source}` on the scale `{found.scale}` had "
+        f"another meaning in an earlier version, such as {raw!r} as {stored or 'no verdict'}, "
+        f"which is {meant or 'no verdict'} now; {way}"
+    )
+    return DoctorCheck("labels", None, text)
 
 
 def _check_key(name: str) -> DoctorCheck:

@@ -16,6 +16,7 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_own_result, find_own_details
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
@@ -60,6 +61,8 @@ class Score:
     """The judge; None where it is none. Without either it is only kept."""
     details: dict[str, object] = field(default_factory=dict)
     """As it came, with its ids."""
+    step: str | None = None
+    """Id of the span, run or observation that it is about; None: of the exchange as a whole."""
 
 
 @dataclass(slots=True)
@@ -77,6 +80,8 @@ class Exchange:
     details: dict[str, object] = field(default_factory=dict)
     """Ids, tags and metadata of the answer."""
     scores: list[Score] = field(default_factory=list)
+    answer_steps: list[str] = field(default_factory=list)
+    """Ids of the steps that gave the answer; a score of any other is none of the answer."""
 
     def to_json(self) -> dict[str, object]:
         """Write it for `RecordGroups`."""
@@ -95,9 +100,18 @@ class Exchange:
             ],
             "details": self.details,
             "scores": [
-                [each.name, each.value, each.comment, each.annotator, each.judge, each.details]
+                [
+                    each.name,
+                    each.value,
+                    each.comment,
+                    each.annotator,
+                    each.judge,
+                    each.details,
+                    each.step,
+                ]
                 for each in self.scores
             ],
+            "answer_steps": self.answer_steps,
         }
 
     @classmethod
@@ -110,7 +124,8 @@ class Exchange:
                 tuple(Document(text, source) for text, source, _ in given),
                 tuple(details for *_, details in given),
             )
-        rest = {name: value[name] for name in ("session", "time", "messages", "answer", "details")}
+        names = ("session", "time", "messages", "answer", "details", "answer_steps")
+        rest = {name: value[name] for name in names}
         scores: object = value["scores"]
         assert isinstance(scores, list)
         return cls(passages=passages, scores=[Score(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
@@ -133,6 +148,7 @@ def join_exchanges(
     for each in sorted(exchanges, key=lambda exchange: make_time_rank(exchange.time)):
         _add_messages(draft, each, gallery)
         if each.answer is None:
+            _keep_unanswered(draft, each, options)
             continue
         turn = draft.add_turn("assistant", each.answer, each.passages)
         waiting = draft.metadata.pop("unused_tool_results", None)
@@ -143,8 +159,68 @@ def join_exchanges(
         if each.scores:
             turn.details["scores"] = [score.details for score in each.scores]
         for score in each.scores:
-            add_score(draft, position, score, options)
+            if score.step is None or score.step in each.answer_steps:
+                add_score(draft, position, score, options)
+            elif find_own_details(score.details) is not None:
+                add_score(draft, position, score, options)  # whatever it was sent with
+            else:
+                _note_score_of_step(score, options)
     return draft
+
+
+def _note_score_of_step(score: Score, options: ReadOptions) -> None:
+    """Say that a score of something else than the answer is kept as metadata alone."""
+    if score.annotator or score.judge:
+        options.notes.remarks[
+            f"scores named `{score.name}` of a step that did not give the answer, or that is not "
+            "in the files, are kept as metadata"
+        ] += 1
+
+
+def _keep_unanswered(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
+    """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
+    kept = draft.metadata.setdefault("exchanges_without_answer", [])
+    assert isinstance(kept, list)
+    passages = exchange.passages
+    known = {
+        **exchange.details,
+        "scores": [score.details for score in exchange.scores],
+        "contexts": [] if passages is None else [each.text for each in passages.documents],
+    }
+    kept.append({name: each for name, each in known.items() if each})
+    if exchange.scores:
+        options.notes.remarks["scores of exchanges without an answer are kept as metadata"] += len(
+            exchange.scores
+        )
+
+
+def name_judge(model: str | None, score: str, tool: str) -> str:
+    """Name the judge of a score: its model, and what it judged where that has another name.
+
+    One model may give several scores of one answer, which are verdicts of several judges.
+    """
+    if model is None:
+        return f"{tool} {score}"
+    return model if fold_key(score) == "faithfulness" else f"{model} ({score})"
+
+
+def find_answer_steps(
+    answer: str | None, steps: Sequence[tuple[str | None, str | None]]
+) -> list[str]:
+    """Find the steps of an exchange that gave its answer.
+
+    Args:
+        answer: The answer.
+        steps: Id and text of each step that may have, such as calls of a model.
+
+    Returns:
+        Those with the same text; without one, the only step there is.
+    """
+    named = [(each, text) for each, text in steps if each is not None]
+    same = [
+        each for each, text in named if text is not None and text.strip() == (answer or "").strip()
+    ]
+    return same or ([named[0][0]] if len(named) == 1 else [])
 
 
 def _add_messages(draft: ConversationDraft, exchange: Exchange, gallery: ImageCollector) -> None:
@@ -193,7 +269,7 @@ def add_score(draft: ConversationDraft, position: int, score: Score, options: Re
     elif score.judge is not None:
         number = _to_number(score.value)
         inside = number is not None and 0 <= number <= 1
-        draft.verdicts.append(
+        draft.add_verdict(
             ImportedVerdict(
                 score.judge,
                 position,
@@ -326,8 +402,8 @@ def _parse_payload(text: str) -> object:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse_inner_json(text)
+    except ValueError:
         return None
     return found if isinstance(found, dict | list) else None
 

@@ -4,12 +4,19 @@ Source: Langfuse's API reference, `Trace`, `Observation` and `Score`; its export
 same fields in snake_case.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.traces.exchanges import (
+    Exchange,
+    Score,
+    find_answer_steps,
+    name_judge,
+    to_answer,
+    to_messages,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
@@ -23,6 +30,7 @@ from faithtui.formats.readers.values.passages import read_tool_output
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
+_TWICE: Final = "traces that are there more than once are read once, as they came first"
 _NO_TRACE: Final = (
     "observations and scores whose trace is not there are left out; import them together with the "
     "file of traces"
@@ -30,8 +38,10 @@ _NO_TRACE: Final = (
 
 
 def _is_score(record: dict[str, object]) -> bool:
-    return has_keys(record, "trace_id", "name", "value") and has_any_key(
-        record, "data_type", "source"
+    return (
+        has_keys(record, "name", "value")
+        and has_any_key(record, "data_type", "source")
+        and has_any_key(record, "trace_id", "session_id", "observation_id")
     )
 
 
@@ -63,13 +73,13 @@ def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     record = dict(fields.value)
     if _is_score(record) or _is_observation(record):
         trace = fields.text("trace_id")
-        if trace is None:
-            raise fields.make_error(("trace_id",), None, "the id of the trace")
+        if not trace:
+            raise fields.make_error(("trace_id",), trace, "the id of the trace")
         yield trace, {**record, _KIND: "score" if _is_score(record) else "observation"}
         return
     trace = fields.text("id", "trace_id")
-    if trace is None:
-        raise fields.make_error(("id",), None, "the id of the trace")
+    if not trace:
+        raise fields.make_error(("id",), trace, "the id of the trace")
     yield trace, {**record, _KIND: "trace"}
 
 
@@ -80,11 +90,13 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     if not by_kind["trace"]:
         options.notes.remarks[_NO_TRACE] += len(records)
         return None
-    root = by_kind["trace"][0]
-    observations = [*root.objects("observations"), *by_kind["observation"]]
+    root, *others = by_kind["trace"]
+    if others:
+        options.notes.remarks[_TWICE] += len(others)
+    observations = [*_list_records(root, "observations"), *by_kind["observation"]]
     observations.sort(key=lambda each: each.text("start_time") or "")
     time = root.text("timestamp", "start_time") or ""
-    exchange = Exchange(root.text("session_id") or trace, time)
+    exchange = Exchange(_find_session(root.value) or trace, time)
     exchange.messages = to_messages(root.take("input"))
     exchange.answer = to_answer(root.take("output"))
     for each in observations:
@@ -97,18 +109,38 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
             if fold_key(key) not in ("id", "scores", "htmlpath") and each not in ([], {})
         },
     }
-    exchange.scores = [_read_score(each) for each in (*root.objects("scores"), *by_kind["score"])]
+    scores = [*_list_records(root, "scores"), *by_kind["score"]]
+    unique = {each.text("id") or str(place): each for place, each in enumerate(scores)}
+    exchange.scores = [_read_score(each) for each in unique.values()]
+    exchange.answer_steps = find_answer_steps(
+        exchange.answer,
+        [
+            (each.text("id"), to_answer(read_cell_or_text(each.take("output"))))
+            for each in observations
+            if not _is_evidence(each)
+        ],
+    )
     return exchange
+
+
+def _find_session(part: Mapping[str, object]) -> str | None:
+    return AnySpelling(part).text("session_id") or None
+
+
+def _list_records(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
+    """List what stands inside a trace; lists of traces name it by id alone, which says nothing."""
+    for each in root.elements(name):
+        if isinstance(each, AnySpelling):
+            yield each
+        elif not isinstance(root.value[root.find_name(name)], list):
+            raise each
 
 
 def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
     kind = (fields.text("type") or "").lower()
     name = fields.text("name")
-    is_retrieval = kind in _EVIDENCE or (
-        kind == "span" and name is not None and "retriev" in name.lower()
-    )
     output = read_cell_or_text(fields.take("output"))
-    if is_retrieval:
+    if _is_evidence(fields):
         if isinstance(output, list) and not output:
             exchange.passages = exchange.passages or read_tool_output([], name)
             return
@@ -119,6 +151,13 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
             exchange.messages = to_messages(fields.take("input"))
         if exchange.answer is None:
             exchange.answer = to_answer(output)
+
+
+def _is_evidence(fields: AnySpelling) -> bool:
+    """Say whether an observation retrieved something or called a tool."""
+    kind = (fields.text("type") or "").lower()
+    name = fields.text("name") or ""
+    return kind in _EVIDENCE or (kind == "span" and "retriev" in name.lower())
 
 
 def read_cell_or_text(value: object) -> object:
@@ -149,11 +188,19 @@ def _read_score(fields: AnySpelling) -> Score:
         value,
         fields.text("comment"),
         annotator=(person or "unknown") if source == "ANNOTATION" else None,
-        judge=(known.text("model", "judge") or f"langfuse {name}") if source == "EVAL" else None,
+        judge=name_judge(known.text("model", "judge"), name, "langfuse")
+        if source == "EVAL"
+        else None,
         details=details,
+        step=fields.text("observation_id") or None,
     )
 
 
 READER = TraceReader(
-    "langfuse", "Langfuse traces, observations and scores", _recognise, _split, _read_trace
+    "langfuse",
+    "Langfuse traces, observations and scores",
+    _recognise,
+    _split,
+    _read_trace,
+    _find_session,
 )

@@ -3,16 +3,24 @@
 Source: langsmith 0.14, `schemas.py`, `Run` and `Feedback`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.traces.exchanges import (
+    Exchange,
+    Score,
+    find_answer_steps,
+    name_judge,
+    to_answer,
+    to_messages,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.passages import read_tool_output
 
+_EVIDENCE: Final = ("retriever", "tool")
 _SESSION: Final = ("thread_id", "session_id", "conversation_id")
 _FEEDBACK_ALONE: Final = (
     "feedback whose run is not there is left out; import it together with its runs: "
@@ -55,7 +63,7 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     roots = [each for each in runs if each.text("parent_run_id") not in ids] or runs
     root = roots[0]
     metadata = root.inner("extra").inner("metadata").value
-    named = AnySpelling(metadata).text(*_SESSION)
+    named = _find_session(root.value)
     exchange = Exchange(named or trace, time=root.text("start_time") or "")
     exchange.messages = to_messages(root.take("inputs"))
     exchange.answer = to_answer(root.take("outputs"))
@@ -74,12 +82,26 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
         end_time=root.text("end_time"),
     )
     exchange.scores = [_read_feedback(each) for each in feedback]
+    exchange.answer_steps = find_answer_steps(
+        exchange.answer,
+        [
+            (each.text("id"), to_answer(each.take("outputs")))
+            for each in runs
+            if each.text("run_type") not in _EVIDENCE
+        ],
+    )
+    exchange.answer_steps += [each for each in (root.text("id"),) if each is not None]
     return exchange
+
+
+def _find_session(part: Mapping[str, object]) -> str | None:
+    metadata = AnySpelling(part).inner("extra").inner("metadata")
+    return metadata.text(*_SESSION) or None
 
 
 def _add_evidence(exchange: Exchange, run: AnySpelling) -> None:
     kind = run.text("run_type")
-    if kind not in ("retriever", "tool"):
+    if kind not in _EVIDENCE:
         return
     output = run.take("outputs")
     if isinstance(output, dict):
@@ -112,9 +134,10 @@ def _read_feedback(fields: AnySpelling) -> Score:
         value,
         fields.text("comment"),
         annotator=(person or "unknown") if is_person else None,
-        judge=(known.text("model", "judge", "evaluator") or f"langsmith {name}")
+        judge=name_judge(known.text("model", "judge", "evaluator"), name, "langsmith")
         if kind == "model"
         else None,
+        step=fields.text("run_id") or None,
         details={key: each for key, each in fields.value.items() if each is not None},
     )
 
@@ -123,4 +146,6 @@ def _without_none(**fields: object) -> dict[str, object]:
     return {name: each for name, each in fields.items() if each is not None}
 
 
-READER = TraceReader("langsmith", "LangSmith runs and feedback", _recognise, _split, _read_trace)
+READER = TraceReader(
+    "langsmith", "LangSmith runs and feedback", _recognise, _split, _read_trace, _find_session
+)

@@ -7,17 +7,29 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
+from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import find_own_details
-from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.traces.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, describe_failure
+from faithtui.formats.readers.traces.exchanges import (
+    Exchange,
+    Score,
+    find_answer_steps,
+    name_judge,
+    to_answer,
+    to_messages,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_any_key,
+    has_keys,
+)
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
@@ -48,6 +60,8 @@ def _recognise(sample: Sample) -> str | None:
         if any(True for _ in _list_evaluations(AnySpelling(record))):
             return "evaluations of spans or traces, as OpenInference or OpenTelemetry has them"
         for span in _list_spans(AnySpelling(record)):
+            if isinstance(span, ShapeError):
+                continue
             attributes = _read_attributes(span)
             mark = next((each for each in _MARKS if each in attributes), None)
             if mark is not None:
@@ -55,7 +69,7 @@ def _recognise(sample: Sample) -> str | None:
     return None
 
 
-def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any]]:
+def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     resources = fields.take("resource_spans", "resourceSpans")
     if not isinstance(resources, list):
         if has_any_key(fields.value, "attributes", "span_kind", "span_id") or any(
@@ -63,10 +77,26 @@ def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any]]:
         ):
             yield dict(fields.value)
         return
-    for resource in resources:
-        for scope in AnySpelling(resource).objects("scope_spans", "instrumentation_library_spans"):
-            for span in scope.objects("spans"):
-                yield dict(span.value)
+    names = ("scope_spans", "instrumentation_library_spans")
+    for span in _list_within(fields, ("resource_spans",), names, ("spans",)):
+        yield span if isinstance(span, ShapeError) else dict(span.value)
+
+
+def _list_within(
+    fields: AnySpelling, names: tuple[str, ...], *inner: tuple[str, ...]
+) -> Iterator[AnySpelling | ShapeError]:
+    """List the objects in lists within lists, and an error for each that is none.
+
+    Args:
+        fields: The outermost object.
+        names: Of its list.
+        inner: Names of the list in each element of that, and so on.
+    """
+    for each in fields.elements(*names):
+        if inner and isinstance(each, AnySpelling):
+            yield from _list_within(each, *inner)
+        else:
+            yield each
 
 
 def _read_attributes(span: Mapping[str, object]) -> dict[str, object]:
@@ -117,7 +147,7 @@ def _read_otlp_value(value: object) -> object:
     return None
 
 
-def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]]:
+def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
     if has_keys(fields.value, "annotator_kind", "name", "result"):
         metadata = fields.inner("metadata").value
@@ -131,60 +161,74 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]]:
             "annotator_kind": fields.text("annotator_kind"),
             "annotator": metadata.get("annotator"),
             "metadata": metadata,
+            "span_id": fields.text("span_id"),
         }
-        yield {"trace": fields.text("trace_id") or own.get("trace_id"), "evaluation": said}
+        yield {"trace": fields.take("trace_id") or own.get("trace_id"), "evaluation": said}
         return
-    for resource in fields.objects("resource_logs"):
-        for scope in resource.objects("scope_logs"):
-            for record in scope.objects("log_records"):
-                if record.text("event_name") == _EVALUATION:
-                    said = _read_attributes(record.value)
-                    own_text = said.get("faithtui.details")
-                    if isinstance(own_text, str):
-                        said[OWN_KEY] = _parse_details(own_text)
-                    yield {"trace": record.text("trace_id"), "evaluation": said}
+    for record in _list_within(fields, ("resource_logs",), ("scope_logs",), ("log_records",)):
+        if isinstance(record, ShapeError):
+            yield record
+        elif record.take("event_name") == _EVALUATION:
+            said = _read_attributes(record.value)
+            said["span_id"] = record.take("span_id")
+            own_text = said.get("faithtui.details")
+            if isinstance(own_text, str):
+                said[OWN_KEY] = _parse_details(own_text)
+            yield {"trace": record.take("trace_id"), "evaluation": said}
 
 
 def _parse_details(text: str) -> object:
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_inner_json(text)
+    except ValueError:
         return None
-    return found
 
 
-def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
     evaluations = list(_list_evaluations(fields))
     for each in evaluations:
-        if each["trace"] is None:
-            raise fields.make_error(("trace_id",), None, "the id of the trace")
-        yield str(each["trace"]), {"evaluation": each["evaluation"], "start": ""}
+        if isinstance(each, ShapeError):
+            yield each
+            continue
+        trace = each["trace"]
+        if isinstance(trace, str | int) and trace:
+            yield str(trace), {"evaluation": each["evaluation"], "start": ""}
+        else:
+            yield fields.make_error(("trace_id",), trace, "the id of the trace")
     for span in () if evaluations else _list_spans(fields):
-        named = AnySpelling(span)
-        context = span.get("context")
-        within = AnySpelling(context if isinstance(context, dict) else {})
-        trace = within.text("trace_id") or named.text("trace_id", "context.trace_id")
-        number = within.text("span_id") or named.text("span_id", "context.span_id", "id")
-        if trace is None:
-            raise named.make_error(("trace_id",), None, "the id of the trace")
-        events = span.get("events")
-        yield (
-            trace,
-            {
-                "id": number,
-                "parent": named.text("parent_id", "parent_span_id"),
-                "name": named.text("name"),
-                "start": named.text("start_time", "start_time_unix_nano"),
-                "end": named.text("end_time", "end_time_unix_nano"),
-                "status": named.take("status_code", "status"),
-                "attributes": _read_attributes(span),
-                "events": [
-                    {"name": each.get("name"), "attributes": _read_attributes(each)}
-                    for each in (events if isinstance(events, list) else [])
-                    if isinstance(each, dict)
-                ],
-            },
-        )
+        try:
+            yield span if isinstance(span, ShapeError) else _split_span(span)
+        except UNREADABLE as error:
+            yield describe_failure(error)
+
+
+def _split_span(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Give the trace of a span, and what is read of it."""
+    named = AnySpelling(span)
+    context = span.get("context")
+    within = AnySpelling(context if isinstance(context, dict) else {})
+    trace = within.text("trace_id") or named.text("trace_id", "context.trace_id")
+    number = within.text("span_id") or named.text("span_id", "context.span_id", "id")
+    if not trace:
+        raise named.make_error(("trace_id",), None, "the id of the trace")
+    events = span.get("events")
+    return (
+        trace,
+        {
+            "id": number,
+            "parent": named.text("parent_id", "parent_span_id"),
+            "name": named.text("name"),
+            "start": named.text("start_time", "start_time_unix_nano"),
+            "end": named.text("end_time", "end_time_unix_nano"),
+            "status": named.take("status_code", "status"),
+            "attributes": _read_attributes(span),
+            "events": [
+                {"name": each.get("name"), "attributes": _read_attributes(each)}
+                for each in (events if isinstance(events, list) else [])
+                if isinstance(each, dict)
+            ],
+        },
+    )
 
 
 def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
@@ -197,15 +241,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
     root = roots[0] if roots else spans[0]
-    session = next(
-        (
-            str(span["attributes"][name])
-            for span in (root, *spans)
-            for name in _SESSION
-            if span["attributes"].get(name) not in (None, "")
-        ),
-        trace,
-    )
+    session = next(filter(None, map(_find_session, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
     exchange.messages, exchange.answer = _read_chat(root["attributes"], root["events"])
     for span in spans:
@@ -227,8 +263,28 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
         if each not in (None, "", {}, [])
     }
     exchange.scores = [score for span in spans for score in _list_scores(span)]
-    exchange.scores += [_read_score(each) for each in evaluations]
+    exchange.scores += [_read_score(each, each.get("span_id")) for each in evaluations]
+    steps = [
+        (span["id"], _read_chat(span["attributes"], span["events"])[1])
+        for span in spans
+        if not _is_evidence(span["attributes"])
+    ]
+    exchange.answer_steps = find_answer_steps(exchange.answer, steps)
+    exchange.answer_steps += [each for each in (root["id"],) if each is not None]
     return exchange
+
+
+def _find_session(part: Mapping[str, Any]) -> str | None:
+    attributes = part.get("attributes") or {}
+    found = (attributes.get(name) for name in _SESSION)
+    return next((str(each) for each in found if each not in (None, "")), None)
+
+
+def _is_evidence(attributes: Mapping[str, object]) -> bool:
+    """Say whether a span retrieved something or called a tool."""
+    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    operation = str(attributes.get("gen_ai.operation.name", "")).lower()
+    return kind in ("RETRIEVER", "TOOL") or operation in ("retrieval", "execute_tool")
 
 
 def _find_model(spans: list[dict[str, Any]]) -> object:
@@ -355,24 +411,26 @@ def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
     for event in span["events"]:
         if event["name"] != _EVALUATION:
             continue
-        yield _read_score(event["attributes"])
+        yield _read_score(event["attributes"], span["id"])
 
 
-def _read_score(inside: dict[str, Any]) -> Score:
-    """Read an evaluation by its attributes."""
+def _read_score(inside: dict[str, Any], span: object) -> Score:
+    """Read an evaluation by its attributes, and the id of its span."""
     name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
     value = inside.get("gen_ai.evaluation.score.value")
     label = inside.get("gen_ai.evaluation.score.label")
     kind = str(inside.get("annotator_kind", "LLM")).upper()
     person = inside.get("annotator", inside.get("user.id"))
-    judge = inside.get("gen_ai.request.model", inside.get("judge", f"evaluation {name}"))
+    model = inside.get("gen_ai.request.model", inside.get("judge"))
+    judge = name_judge(None if model is None else str(model), name, "evaluation")
     return Score(
         name,
         label if value is None else value,
         inside.get("gen_ai.evaluation.explanation"),
         annotator=str(person or "unknown") if kind == "HUMAN" else None,
-        judge=None if kind == "HUMAN" else str(judge),
+        judge=None if kind == "HUMAN" else judge,
         details=inside,
+        step=str(span) if span else None,
     )
 
 
@@ -382,4 +440,5 @@ READER = TraceReader(
     _recognise,
     _split,
     _read_trace,
+    _find_session,
 )

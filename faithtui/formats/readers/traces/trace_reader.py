@@ -4,26 +4,32 @@ A tool's reader says which trace a record belongs to and what exchange a trace h
 rest, once for all of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.protocol import (
+    UNREADABLE,
     ParsedRecord,
     ReadOptions,
     build_drafts,
     make_parsed_record,
+    refuse_record,
 )
 from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_time_rank
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 
-SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]]]]
-"""Cuts a record into parts of traces, each with the trace's id."""
+_PLACE: Final = "_place"
+
+SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]] | ShapeError]]
+"""Cuts a record into parts of traces, each with the trace's id; an error is a part that cannot be
+read."""
 ReadTrace = Callable[[str, list[dict[str, Any]], ReadOptions], "Exchange | None"]
 """Makes the exchange of a trace; None where it holds none."""
 
@@ -37,7 +43,8 @@ class TraceReader:
     recognise_sample: Callable[[Sample], str | None]
     split_record: SplitRecord
     read_trace: ReadTrace
-    joins_files: bool = True
+    find_session: Callable[[Mapping[str, Any]], str | None]
+    """Finds what a part of a trace names as its session; None where it names none."""
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
@@ -46,39 +53,60 @@ class TraceReader:
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`; conversations come after the last record was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
+        places: dict[Path, int] = {}
         with RecordGroups() as traces, RecordGroups() as sessions:
             for each in records:
                 if isinstance(each.found, InputError):
                     yield make_parsed_record(each, each.found)
                     continue
                 last = each
+                place = [places.setdefault(each.path, len(places)), each.line]
                 try:
-                    for trace, part in self.split_record(AnySpelling(each.found)):
-                        traces.add(trace, {**part, "_line": each.line})
-                except ShapeError as error:
-                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                    for found in self.split_record(AnySpelling(each.found)):
+                        if isinstance(found, ShapeError):
+                            yield refuse_record(each, found)
+                            continue
+                        trace, part = found
+                        traces.add(trace, {**part, _PLACE: place})
+                except UNREADABLE as error:
+                    yield refuse_record(each, error)
+            paths = list(places)
             for trace, parts in traces:
-                place = _take_line(last, parts)
+                first = _take_place(last, paths, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
-                except ShapeError as error:
-                    yield make_parsed_record(place, place.make_error(error.reason, error.field))
+                except UNREADABLE as error:
+                    yield refuse_record(first, error)
                     continue
                 if exchange is not None:
-                    value = {**exchange.to_json(), "_line": place.line}
+                    value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_time_rank(exchange.time))
             for session, values in sessions:
-                place = _take_line(last, values)
-                gallery = ImageCollector(find_image_folder(last.path))
+                first = _take_place(last, paths, values)
+                gallery = ImageCollector(find_image_folder(first.path))
                 drafts = (
                     join_exchanges(session, found, options, gallery)
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
-                yield from build_drafts(place, drafts, options, gallery)
+                yield from build_drafts(first, drafts, options, gallery)
+
+    def list_links(self, records: Iterable[FileRecord]) -> Iterator[str]:
+        """List what a file shares with files that belong to it: ids of traces and of sessions."""
+        for each in records:
+            if isinstance(each.found, InputError):
+                continue
+            with suppress(*UNREADABLE):  # reading tells
+                for found in self.split_record(AnySpelling(each.found)):
+                    if isinstance(found, ShapeError):
+                        continue
+                    trace, part = found
+                    session = self.find_session(part)
+                    yield f"trace {trace}"
+                    if session is not None:
+                        yield f"session {session}"
 
 
-def _take_line(last: FileRecord, parts: list[dict[str, Any]]) -> FileRecord:
+def _take_place(last: FileRecord, paths: Sequence[Path], parts: list[dict[str, Any]]) -> FileRecord:
     """Give the place of the first record of some, for messages."""
-    lines = [each.pop("_line", 0) for each in parts]
-    size = max(last.size, 1)
-    return FileRecord(last.path, min(lines, default=0), None, last.end, size, {})
+    file, line = min(tuple(each.pop(_PLACE)) for each in parts)
+    return FileRecord(paths[file], line, None, last.end, max(last.size, 1), {})

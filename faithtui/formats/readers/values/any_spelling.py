@@ -115,16 +115,28 @@ class AnySpelling:
         Raises:
             ShapeError: The key holds something else.
         """
+        for each in self.elements(*names):
+            if isinstance(each, ShapeError):
+                raise each
+            yield each
+
+    def elements(self, *names: str) -> "Iterator[AnySpelling | ShapeError]":
+        """Give the objects of a list, in order, and an error for each element that is none.
+
+        A key that holds no list is one error.
+        """
         value = self.take(*names)
         if value is None:
             return
         if not isinstance(value, list):
-            raise self.make_error(names, value, "a list of objects")
+            yield self.make_error(names, value, "a list of objects")
+            return
         for place, each in enumerate(value):
             where = f"{self._within(names)}[{place}]"
-            if not isinstance(each, dict):
-                raise ShapeError(where, f"is {describe_json(each)}; expected an object")
-            yield AnySpelling(each, where)
+            if isinstance(each, dict):
+                yield AnySpelling(each, where)
+            else:
+                yield ShapeError(where, f"is {describe_json(each)}; expected an object")
 
     def has(self, *names: str) -> bool:
         """Say whether one of some keys is there, null or not."""

@@ -11,6 +11,7 @@ import tokenize
 from typing import Final
 
 from faithtui.domain.limits import Limit
+from faithtui.formats.json_lines import make_storable_json, parse_inner_json
 from faithtui.formats.readers.values.any_spelling import ShapeError
 
 LITERAL: Final = Limit("a Python list in a cell", 4_000_000, "characters", "write the list as JSON")
@@ -38,10 +39,11 @@ def read_cell(value: object, field: str) -> object:
     ):
         return value
     try:
-        parsed: object = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
+        return parse_inner_json(text)
+    except json.JSONDecodeError:
         return _read_literal(text, field)
-    return parsed
+    except ValueError as error:  # it is JSON, but none that can be kept
+        raise ShapeError(field, str(error)) from error
 
 
 def _read_literal(text: str, field: str) -> object:
@@ -52,13 +54,34 @@ def _read_literal(text: str, field: str) -> object:
         # Trees are built and taken down by recursion, so depth counts before there is one.
         if _measure_depth(text) > _MOST_DEPTH:
             raise ShapeError(field, f"is nested more than {_MOST_DEPTH} levels deep")
-        return ast.literal_eval(_separate_strings(text))
+        found = ast.literal_eval(_separate_strings(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError) as error:
         raise ShapeError(
             field,
             "begins as a list or an object, but is neither JSON nor a Python literal; write it as "
             "JSON",
         ) from error
+    try:
+        return make_storable_json(_literal_to_json(found))
+    except ValueError as error:
+        raise ShapeError(field, str(error)) from error
+
+
+def _literal_to_json(value: object) -> object:
+    """Give a Python literal as JSON has it: tuples and sets are lists there, and keys are texts.
+
+    Raises:
+        ValueError: JSON has nothing of its type.
+    """
+    match value:
+        case None | str() | bool() | int() | float():
+            return value
+        case list() | tuple() | set():
+            return [_literal_to_json(each) for each in value]
+        case dict():
+            return {str(name): _literal_to_json(each) for name, each in value.items()}
+        case _:
+            raise ValueError(f"holds {type(value).__name__}, which JSON does not have")
 
 
 def _measure_depth(text: str) -> int:

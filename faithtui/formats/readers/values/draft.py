@@ -6,7 +6,7 @@ whichever tool they came from, and an export finds them.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faithtui.domain.conversation import (
     Conversation,
@@ -18,7 +18,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.neutral import check_name_length, find_group
 from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
@@ -49,13 +49,15 @@ class ConversationDraft:
     """A conversation, and what is known of it."""
 
     key: str | None = None
-    """None: the hash of its turns."""
+    """None or "": the hash of its turns."""
     turns: list[TurnDraft] = field(default_factory=list)
     metadata: dict[str, object] = field(default_factory=dict)
     ratings: list[Rating] = field(default_factory=list)
     verdicts: list[ImportedJudgement] = field(default_factory=list)
     extra: dict[str, object] = field(default_factory=dict)
     """What nobody understood, kept under `extra`."""
+    where: str = ""
+    """Name of the field it stands in, for messages; "" for a whole record."""
 
     def add_turn(
         self,
@@ -101,6 +103,24 @@ class ConversationDraft:
             Rating(turn, annotator or "unknown", scale, label, claim, place, note or None)
         )
 
+    def add_verdict(self, verdict: ImportedVerdict) -> None:
+        """Add what a judge said of a whole answer; what it says again is left out.
+
+        A judge has one verdict on an answer. Another one, as of a second evaluation, is that of a
+        judge of its own, `NAME (2)`, so that neither hides the other.
+        """
+        named, number = verdict, 1
+        for each in self.verdicts:
+            if named == each:
+                return
+            if isinstance(each, ImportedVerdict) and (each.judge, each.turn) == (
+                named.judge,
+                named.turn,
+            ):
+                number += 1
+                named = replace(verdict, judge=f"{verdict.judge} ({number})")
+        self.verdicts.append(named)
+
     def build(self, source: str) -> Conversation:
         """Make the conversation.
 
@@ -113,7 +133,7 @@ class ConversationDraft:
         if not self.turns:
             raise ShapeError("", "has no message of a user or an assistant")
         turns = tuple(_build_turn(each) for each in self.turns)
-        key = content_hash(turns) if self.key is None else self.key
+        key = self.key or content_hash(turns)
         check_name_length(key, "id")
         metadata = {name: each for name, each in self.metadata.items() if each is not None}
         per_turn = self._collect_details()

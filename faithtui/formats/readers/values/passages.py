@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from faithtui.domain.conversation import Document
-from faithtui.formats.json_lines import describe_json
+from faithtui.formats.json_lines import describe_json, parse_inner_json
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_any_key
 
 _TEXT = (
@@ -82,7 +82,8 @@ def read_passage_list(value: object, where: str, source: str | None = None) -> P
     if isinstance(value, str):
         value = [value]
     elif isinstance(value, dict):
-        value = list(_find_list(value) or [value])
+        inner = _find_list(value)
+        value = [value] if inner is None else inner
     if not isinstance(value, list):
         raise ShapeError(where, f"is {describe_json(value)}; expected a list of passages")
     found = PassageList()
@@ -122,8 +123,8 @@ def _parse_json(text: str) -> object:
     if not text.lstrip().startswith(("[", "{")):
         return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_inner_json(text)
+    except ValueError:
         return None
 
 
