@@ -3,6 +3,7 @@
 import io
 import math
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,16 +18,21 @@ KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty conversations: 140 claims that the judge supports, 40 `no` and 20 `idk`."""
-    found = tmp_path / "planned.db"
+    found = tmp_path_factory.mktemp("planned") / "planned.db"
     with Store.open(found) as store:
         talks = [talk(key, answers=1) for key in KEYS]
         run = store.runs.create(SPEC, [imported(store, each) for each in talks])
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     return found
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
 
 
 def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
