@@ -12,7 +12,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
+from tests.store.building import FACTS, SPEC, assess, import_talks, imported, talk, windows_of
 
 KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
@@ -24,7 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("planned") / "planned.db"
     with Store.open(found) as store:
         talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        run = store.runs.create(SPEC, import_talks(store, talks))
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     return found
@@ -145,7 +145,7 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     path = tmp_path / "missing.db"
     with Store.open(path) as store:
         talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        run = store.runs.create(SPEC, import_talks(store, talks))
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
