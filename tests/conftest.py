@@ -1,11 +1,13 @@
 """Settings of all tests."""
 
+import ast
 import contextlib
 import ctypes
 import gc
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -152,6 +154,31 @@ def _return_free_memory() -> None:
     """Let the system have what the C library keeps for later, where it can."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_garbage_is_collected_while_source_is_parsed() -> Iterator[None]:
+    """Keep hypothesis from `SystemError: AST constructor recursion depth mismatch`.
+
+    It parses the source of lambdas, and has a callback of the collector. A collection in the midst
+    of parsing lets another thread parse, and Python 3.11 mixes up how deep both are.
+    """
+    parse = ast.parse
+    lock = threading.RLock()
+
+    def parse_undisturbed(*source: Any, **kind: Any) -> Any:
+        with lock:
+            was_on = gc.isenabled()
+            gc.disable()
+            try:
+                return parse(*source, **kind)
+            finally:
+                if was_on:
+                    gc.enable()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ast, "parse", parse_undisturbed)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
