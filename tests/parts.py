@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 import tempfile
 from itertools import groupby
@@ -72,6 +73,8 @@ def run_part(part: list[str], folder: Path) -> None:
     with (folder / LOG).open("w") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
+    # A shell that starts the check in the background has its processes ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *part]))
 
 
