@@ -1,16 +1,22 @@
 """Settings of all tests."""
 
+import ast
 import contextlib
 import ctypes
 import gc
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import Engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from faithtui.store.database import Database
 from faithtui.store.file.backups import list_store_files
@@ -148,6 +154,56 @@ def _return_free_memory() -> None:
     """Let the system have what the C library keeps for later, where it can."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_garbage_is_collected_while_source_is_parsed() -> Iterator[None]:
+    """Keep hypothesis from `SystemError: AST constructor recursion depth mismatch`.
+
+    It parses the source of lambdas, and has a callback of the collector. A collection in the midst
+    of parsing lets another thread parse, and Python 3.11 mixes up how deep both are.
+    """
+    parse = ast.parse
+    lock = threading.RLock()
+
+    def parse_undisturbed(*source: Any, **kind: Any) -> Any:
+        with lock:
+            was_on = gc.isenabled()
+            gc.disable()
+            try:
+                return parse(*source, **kind)
+            finally:
+                if was_on:
+                    gc.enable()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ast, "parse", parse_undisturbed)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stores_share_compiled_statements() -> Iterator[None]:
+    """Compile each statement once for all stores.
+
+    SQLAlchemy keeps compiled statements for each engine and its dialect, and a store has two. Each
+    test compiled what it asked anew, which took a third of its time.
+    """
+    compiled: LRUCache[Any, Any] = LRUCache(1000)
+    make_engine = Database._make_engine
+
+    def make_engine_with_cache(self: Database, *args: Any, **kind: Any) -> Engine:
+        engine = make_engine(self, *args, **kind)
+        engine._compiled_cache = compiled
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        # The dialects of all our engines are alike.
+        patch.setattr(
+            SQLiteDialect_pysqlite, "__eq__", lambda self, other: type(self) is type(other)
+        )
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda self: hash(type(self)))
+        patch.setattr(Database, "_make_engine", make_engine_with_cache)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -40,7 +40,7 @@ from faithtui.store.store import Store
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import LABELS, RULE, Population, Setting
 from tests.engine.finished_run import JUDGED
-from tests.store.building import assess, imported, talk, windows_of
+from tests.store.building import assess, import_talks, talk, windows_of
 
 HAIR = 1e-9
 WAYS = ("honest", "skips", "copies", "careless")
@@ -210,7 +210,7 @@ def _store_run(store: Store, population: Population) -> RunId:
     for group, judge in zip(population.groups, population.judge, strict=True):
         by_group.setdefault(group, []).append(LABELS[judge])
     talks = [talk(f"c{group}", answers=1) for group in by_group]
-    run = store.runs.create(JUDGED, [imported(store, each) for each in talks])
+    run = store.runs.create(JUDGED, import_talks(store, talks))
     for item, each, said in zip(store.runs.item_ids(run), talks, by_group.values(), strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=JUDGED.rule))

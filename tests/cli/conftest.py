@@ -1,6 +1,8 @@
+import asyncio
 import functools
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -71,14 +73,22 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-@pytest.fixture
-async def judged(tmp_path: Path) -> Path:
-    """Make a store with two conversations and a finished run."""
-    path = tmp_path / "judged.db"
+@pytest.fixture(scope="session")
+def judged_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a store with two conversations and a finished run, to copy."""
+    path = tmp_path_factory.mktemp("judged") / "judged.db"
     with store_with(path, [conversation("a", 2), conversation("b", 1)]) as store:
         run = planned(store)
-        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
+        asyncio.run(
+            runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
+        )
     return path
+
+
+@pytest.fixture
+def judged(judged_once: Path, tmp_path: Path) -> Path:
+    """Give a store with two conversations and a finished run."""
+    return Path(shutil.copy(judged_once, tmp_path))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
+from tests.store.building import FACTS, SPEC, assess, import_talks, talk, windows_of
 
 TALKS = 24
 CLAIMS = ("yes", "yes", "no", "no")
@@ -60,13 +60,15 @@ def run_over(
         talk(f"{name}{number}", answers=1, ratings=[rating] if number < rated else ())
         for number in range(talks)
     ]
-    run = store.runs.create(spec, [imported(store, each) for each in them])
-    for item, each in zip(store.runs.item_ids(run), them, strict=True):
+    run = store.runs.create(spec, import_talks(store, them))
+    items = store.runs.item_ids(run)
+    for item, each in zip(items, them, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
         store.runs.finish_item(item, ItemState.DONE, None, "all in all")
-        (row,) = store.runs.item_rows([item])
-        store.findings.save([ItemCheckResult(item, row.state, row.windows, ())])
+    store.findings.save(
+        [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
+    )
     store.runs.set_state(run, RunState.DONE)
     return run
 

@@ -52,7 +52,7 @@ class Answering:
             os.kill(os.getpid(), signal.SIGINT)
             # No event tells it: it is a signal.
             while not any(each.cancelling() for each in asyncio.all_tasks()):  # noqa: ASYNC110
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.01)
             for _ in range(20):  # until everybody has heard of it
                 await asyncio.sleep(0)
         assert question.schema is not None

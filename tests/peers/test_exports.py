@@ -23,7 +23,7 @@ from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.output_files import write_text
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, assess, imported, windows_of
+from tests.store.building import FACTS, SPEC, assess, import_talks, windows_of
 
 pytestmark = pytest.mark.thorough
 
@@ -75,7 +75,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         ),
     ]
     with Store.open(tmp_path_factory.mktemp("readers") / "s.db") as opened:
-        ids = [imported(opened, each) for each in talks]
+        ids = import_talks(opened, talks)
         run = opened.runs.create(replace(SPEC, rule=FACTS), ids)
         for item, talk in zip(opened.runs.item_ids(run), talks, strict=True):
             for window in windows_of(talk):

@@ -132,14 +132,21 @@ def judged(
     return run, item
 
 
+def import_talks(store: Store, talks: Sequence[Conversation]) -> list[ConversationId]:
+    """Import conversations where needed, and say which they are."""
+    store.conversations.import_batch(talks)
+    found: dict[tuple[str, str], ConversationId] = {}
+    for source in {each.source for each in talks}:
+        stored = store.conversations.content_hashes(source)
+        keys = {each.key: stored[each.key] for each in talks if each.source == source}
+        for key, conversation in store.conversations.find_ids(source, keys).items():
+            found[source, key] = conversation
+    return [found[each.source, each.key] for each in talks]
+
+
 def imported(store: Store, conversation: Conversation) -> ConversationId:
     """Import one conversation where needed, and say which it is."""
-    store.conversations.import_batch([conversation])
-    ids = store.conversations.ids((conversation.source,))
-    # The latest are tried first: a store of many is filled one by one.
-    return next(
-        each for each in reversed(ids) if store.conversations.get(each).key == conversation.key
-    )
+    return import_talks(store, [conversation])[0]
 
 
 def said(

@@ -14,10 +14,11 @@ DEMO = Path(__file__).parents[3] / "fixtures" / "demo"
 def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = (DEMO / "mtrag_model_answers.jsonl").read_text(encoding="utf-8").splitlines()
-    some = tmp_path / "mtrag_model_answers.jsonl"
-    some.write_text("\n".join(lines[:60]), encoding="utf-8")
-    monkeypatch.setattr(demo, "demo_files", lambda: (some, DEMO / "mtrag_conversations.jsonl"))
+    files = (tmp_path / "mtrag_model_answers.jsonl", tmp_path / "mtrag_conversations.jsonl")
+    for file in files:
+        lines = (DEMO / file.name).read_text(encoding="utf-8").splitlines()
+        file.write_text("\n".join(lines[::5]), encoding="utf-8")
+    monkeypatch.setattr(demo, "demo_files", lambda: files)
     first = cli("demo", "--no-app")
     assert first.code == 0
     assert re.search(r"kappa 0\.\d\d \[-?0\.\d\d, 0\.\d\d\]", first.out)

@@ -3,6 +3,7 @@
 import io
 import math
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,22 +12,27 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
+from tests.store.building import FACTS, SPEC, assess, import_talks, imported, talk, windows_of
 
 KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty conversations: 140 claims that the judge supports, 40 `no` and 20 `idk`."""
-    found = tmp_path / "planned.db"
+    found = tmp_path_factory.mktemp("planned") / "planned.db"
     with Store.open(found) as store:
         talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        run = store.runs.create(SPEC, import_talks(store, talks))
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     return found
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
 
 
 def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
@@ -139,7 +145,7 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     path = tmp_path / "missing.db"
     with Store.open(path) as store:
         talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        run = store.runs.create(SPEC, import_talks(store, talks))
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json

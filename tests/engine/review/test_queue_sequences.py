@@ -20,7 +20,7 @@ from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.agreement.part_lines import progress_lines
 from faithtui.tui.samples.sample_lines import describe_sequences, end_lines, queue_details
-from tests.store.building import SPEC, assess, imported, talk, windows_of
+from tests.store.building import SPEC, assess, import_talks, talk, windows_of
 
 ANN = "ann"
 
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Store:
 def run(store: Store) -> RunId:
     """Twenty conversations of four claims: the judge supports two, and says no and idk."""
     talks = [talk(f"t{number:02}", answers=1) for number in range(20)]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    run = store.runs.create(SPEC, import_talks(store, talks))
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         labels = ("yes", "no", "yes", "idk")
         store.runs.save_window(item, assess(windows_of(each)[0], {1: labels}))
@@ -119,7 +119,7 @@ def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> 
 
 def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
     talks = [talk(f"t{number:02}", answers=1) for number in range(21)]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    run = store.runs.create(SPEC, import_talks(store, talks))
     items = store.runs.item_ids(run)
     windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
     for item, window in zip(items[:20], windows, strict=False):

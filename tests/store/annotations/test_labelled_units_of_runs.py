@@ -35,6 +35,7 @@ from tests.store.building import (
     RULE,
     SPEC,
     assess,
+    import_talks,
     imported,
     judged,
     spec_of,
@@ -411,7 +412,7 @@ def test_only_what_people_labelled_completely_has_their_score(store: Store) -> N
 
 def test_windows_come_before_conversations_in_the_order_of_the_run(store: Store) -> None:
     talks = [talk("b", answers=2), talk("a", answers=1)]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    run = store.runs.create(SPEC, import_talks(store, talks))
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: ["yes"]}))

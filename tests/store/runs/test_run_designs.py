@@ -24,7 +24,7 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from tests.store.building import SPEC, Labels, assess, imported, judged, talk, windows_of
+from tests.store.building import SPEC, Labels, assess, import_talks, judged, talk, windows_of
 
 FIVE: Labels = {1: ("yes", "no"), 3: ("idk", "yes", "yes")}
 """Two windows; three times `yes`, once each of the others."""
@@ -40,7 +40,7 @@ def judged_all(
     store: Store, keys: Iterable[str], labels: Labels = FIVE, spec: RunSpec = SPEC
 ) -> RunId:
     talks = [talk(key) for key in keys]
-    run = store.runs.create(spec, [imported(store, each) for each in talks])
+    run = store.runs.create(spec, import_talks(store, talks))
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, labels))
@@ -391,7 +391,7 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
 
 def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Store) -> None:
     talks = [talk(key) for key in "ab"]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    run = store.runs.create(SPEC, import_talks(store, talks))
     first, second = store.runs.item_ids(run)
     for window in windows_of(talks[0]):
         store.runs.save_window(first, assess(window, FIVE))

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -69,9 +70,15 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("canary") / "canary.db"
+    return canary(path, ["yes", "no", "idk", "yes", "no", "no"])
+
+
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return canary(tmp_path / "canary.db", ["yes", "no", "idk", "yes", "no", "no"])
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
 
 
 @pytest.fixture
