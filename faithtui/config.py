@@ -7,7 +7,7 @@ them, so that a settings file can be shared.
 import getpass
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.judging.image_addresses import read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
@@ -295,7 +295,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
         if values.get(name) is not None:
             values[name] = float(values[name])
     if "image_hosts" in values:
-        values["image_hosts"] = tuple(map(read_host, values["image_hosts"]))
+        values["image_hosts"] = _read_image_hosts(file, values["image_hosts"])
     settings = Settings(**values)
     origins = {
         name: SettingOrigin.ENVIRONMENT
@@ -350,6 +350,23 @@ def _read_judges(
             ) from error
         read[judge] = dict(parameters)
     return read
+
+
+def _read_image_hosts(file: TomlFile, hosts: Iterable[str]) -> tuple[str, ...]:
+    """Read hosts of images, which are names of hosts.
+
+    Raises:
+        ConfigError: One of them can be allowed by nobody.
+    """
+    read = []
+    for each in hosts:
+        host = read_host(each) or ""
+        problem = find_host_problem(host)
+        if problem is not None:
+            place = file.format_place("image_hosts")
+            raise ConfigError(f"{place}: `image_hosts` holds {quote_word(each)}, {problem}")
+        read.append(host)
+    return tuple(read)
 
 
 def _list_keys(table: Mapping[str, object]) -> Iterator[str]:

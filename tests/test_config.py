@@ -153,6 +153,19 @@ def test_what_are_no_hosts_is_refused(tmp_path: Path, value: str) -> None:
         load_settings(write(tmp_path, f"image_hosts = {value}"), {})
 
 
+@pytest.mark.parametrize(
+    "host", ["10.0.0.7", "127.1", "localhost", "[fe80::1]", "169.254.169.254", "nas.lan"]
+)
+def test_a_host_of_a_private_network_is_refused_with_its_place(tmp_path: Path, host: str) -> None:
+    path = write(tmp_path, f"blind = true\nimage_hosts = ['cdn.example.com', '{host}']")
+    with pytest.raises(ConfigError) as raised:
+        load_settings(path, {})
+    assert str(raised.value) == (
+        f"{path}: line 2: `image_hosts` holds `{host}`, which is a host of a private network: no "
+        "judge is ever sent an address there; import its images themselves, as `path` or `base64`"
+    )
+
+
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b'reviewer = "caf\xe9"')

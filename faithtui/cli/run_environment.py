@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.config import Settings
-from faithtui.domain.judging.image_addresses import ANY_HOST, is_public, read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.errors import ConfigError
 
@@ -28,11 +28,9 @@ def environment_from_settings(
             raise ConfigError(
                 f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
             )
-        if host != ANY_HOST and not is_public(host):
-            raise ConfigError(
-                f"--allow-image-host is `{each}`, which is a host of a private network: no judge "
-                "is ever sent an address there; import its images themselves, as `path` or `base64`"
-            )
+        problem = find_host_problem(host)
+        if problem is not None:
+            raise ConfigError(f"--allow-image-host is `{each}`, {problem}")
         typed.append(host)
     return make_run_environment(
         requests_per_minute=settings.requests_per_minute,

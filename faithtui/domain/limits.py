@@ -66,13 +66,14 @@ some too. Each takes a hundred bytes of memory and more, whatever it takes in th
 
 RECORD_TEXTS = Limit(
     "a record",
-    40 * MB,
+    36 * MB,
     "bytes of text in memory",
     "split the conversation or its documents: one emoji makes each character of its text take four "
-    "bytes, one dash or curly quotation mark two",
+    "bytes, one dash or curly quotation mark two, and what is not ASCII is held in UTF-8 too",
 )
-"""All its strings together. A record of ASCII, or of text in one script of Europe, reaches
-`RECORD` first; so does one whose images are in it, since each string counts by itself."""
+"""All its strings together, in memory and, where they are not ASCII, in UTF-8 as well: the store
+is handed that form. A record of ASCII reaches `RECORD` first; so does one whose images are in it,
+since each string counts by itself."""
 
 KEY = Limit("a name", 1_000, "characters", "choose a shorter one")
 """Of a conversation, or of what it belongs to: lists, filters and indexes hold it."""

@@ -125,7 +125,8 @@ async def try_judge(
         timeout_s: Seconds one answer may take; None: as the profile says, else 30, since somebody
             waits.
         environ: Where keys are looked for before the keyring; None: the process environment.
-        environment: Prices and redaction; None: those of `genai-prices`, and none.
+        environment: Prices, redaction and limits of accounts; None: the prices of `genai-prices`,
+            and nothing else.
     """
     environ = os.environ if environ is None else environ
     environment = environment or RunEnvironment()
@@ -162,6 +163,7 @@ async def try_judge(
                 on_retry=_raise_error,
                 on_reply=heard,
                 answer_limit=profile.max_tokens,
+                limiter=environment.rate_limiters.get_limiter(judge.account),
             )
             heard.asker = asker
             said = await _ask_for_verdicts(asker, _FACTS)

@@ -17,6 +17,7 @@ from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError, JudgeUnusable
 from faithtui.formats.labelled_claims import ONE_FAMILY
@@ -93,8 +94,16 @@ async def judge_labelled_claims(
     claims: Sequence[tuple[str, Sequence[str]]],
     on_verdict: Callable[[], None] = lambda: None,
     concurrency: int = CONCURRENCY,
+    limiter: RateLimiter | None = None,
 ) -> list[TrialVerdict]:
     """Ask a judge for the verdict on each claim by its passages.
+
+    Args:
+        judge: Who is asked.
+        claims: Claims with their passages.
+        on_verdict: Told of every verdict.
+        concurrency: Questions in flight at once.
+        limiter: Limits of the judge's account; None: nobody limits it.
 
     Raises:
         JudgeUnusable: No question can succeed.
@@ -105,6 +114,7 @@ async def judge_labelled_claims(
         MemoryReplyCache(),
         concurrency=concurrency,
         ladder=OutputFormatFallback(judge.ref, judge.rungs),
+        limiter=limiter,
     )
     found: list[TrialVerdict | None] = [None] * len(claims)
     waiting = iter(range(len(claims)))
@@ -187,6 +197,7 @@ async def probe_judge(
     seed: int = 0,
     on_verdict: Callable[[], None] = lambda: None,
     concurrency: int = CONCURRENCY,
+    limiter: RateLimiter | None = None,
 ) -> list[ProbeFigures]:
     """Change labelled claims and their passages, and count how often the verdict changes.
 
@@ -197,7 +208,7 @@ async def probe_judge(
         JudgeUnusable: No question can succeed.
     """
     before = await judge_labelled_claims(
-        judge, [(each.claim, each.passages) for each in claims], on_verdict, concurrency
+        judge, [(each.claim, each.passages) for each in claims], on_verdict, concurrency, limiter
     )
     probes = [
         (verdict.word, probe)
@@ -206,9 +217,8 @@ async def probe_judge(
         for probe in make_probes(each.claim, each.passages, seed, PROBED_KINDS)
         if _can_show_something(probe.kind, each, verdict.word)
     ]
-    after = await judge_labelled_claims(
-        judge, [(probe.claim, probe.passages) for _, probe in probes], on_verdict, concurrency
-    )
+    changed = [(probe.claim, probe.passages) for _, probe in probes]
+    after = await judge_labelled_claims(judge, changed, on_verdict, concurrency, limiter)
     changes: defaultdict[ProbeKind, list[bool]] = defaultdict(list)
     for (was, probe), verdict in zip(probes, after, strict=True):
         if verdict.word is not None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
-from faithtui.domain.judging.image_addresses import read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, no_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
@@ -290,6 +290,9 @@ def read_hosts(named: Collection[str]) -> list[str]:
     for host, each in zip(hosts, named, strict=True):
         if host is None:
             raise InputError(f"holds {each[:80]!r}; expected {expected}", field="image_hosts")
+        problem = find_host_problem(host)
+        if problem is not None:
+            raise InputError(f"holds {each[:80]!r}, {problem}", field="image_hosts")
     return [host for host in hosts if host is not None]
 
 

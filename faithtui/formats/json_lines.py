@@ -258,7 +258,11 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
         # Before a NUL in a text makes another copy of it.
-        too_wide = RECORD_TEXTS.find_problem(_text_bytes(value))
+        memory = _text_bytes(value)
+        # The UTF-8 form is made only of what is not too large without it.
+        too_wide = RECORD_TEXTS.find_problem(memory) or RECORD_TEXTS.find_problem(
+            memory + _utf8_bytes(value)
+        )
         clean = None if too_wide else _make_storable(value, depth=1)
     except (ValueError, UnusableRecord):
         try:
@@ -268,6 +272,7 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
         # This parser needs the whole text and builds its strings twice, so what they may come to
         # counts before it: an escape may make each character take four bytes.
         most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
+        most += 0 if data.isascii() and "\\u" not in text else len(data)
         return RECORD_TEXTS.find_problem(most) or _parse_object(text, nulls_for_nan)
     if too_wide is not None:
         return too_wide
@@ -284,6 +289,19 @@ def _text_bytes(value: object) -> int:
             return sum(map(_text_bytes, value))
         case dict():
             return sum(map(_text_bytes, value)) + sum(map(_text_bytes, value.values()))
+        case _:
+            return 0
+
+
+def _utf8_bytes(value: object) -> int:
+    """Count the bytes that all strings take in UTF-8 besides: what is ASCII takes none."""
+    match value:
+        case str():
+            return 0 if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
+        case list():
+            return sum(map(_utf8_bytes, value))
+        case dict():
+            return sum(map(_utf8_bytes, value)) + sum(map(_utf8_bytes, value.values()))
         case _:
             return 0
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeRequest
 
@@ -76,7 +77,7 @@ class ReplyRecorder:
         Raises:
             ExportError: The replies in the file are another judge's, or it cannot be written.
         """
-        self._refuse_other_judge(ref, fingerprint)
+        self.check_judge(ref, fingerprint)
         if self._is_judge_noted:
             return
         if self._is_new:
@@ -87,13 +88,20 @@ class ReplyRecorder:
         self._judge = (ref, fingerprint)
         self._is_judge_noted = True
 
-    def _refuse_other_judge(self, ref: str, fingerprint: str) -> None:
+    def check_judge(self, ref: str, fingerprint: str) -> None:
+        """See that the replies of a judge can follow those in the file, and write nothing.
+
+        Raises:
+            ExportError: The replies in the file are another judge's.
+        """
         if self._judge is None:
             return
         known_ref, known_fingerprint = self._judge
         if ref != known_ref:
             whose = known_ref
-        elif known_fingerprint not in (None, fingerprint):
+        elif known_fingerprint is not None and (
+            normalise_fingerprint(known_fingerprint) != normalise_fingerprint(fingerprint)
+        ):
             whose = f"{known_ref} with other parameters, version or address"
         else:
             return

@@ -55,8 +55,15 @@ def choose_judge_profile(ref: str, profile: JudgeProfile) -> JudgeProfile:
     """Give the parameters that a judge is asked with: none where it takes none.
 
     Raises:
-        ConfigError: Somebody set parameters for a judge that takes none; or as `open_judge`.
+        ConfigError: Somebody set parameters for a judge that takes none, or the profile is one that
+            was stored with a secret; or as `open_judge`.
     """
+    if hidden := profile.list_hidden():
+        raise ConfigError(
+            f"the parameters of {ref} hold a secret that is not read any more: "
+            f"{', '.join(hidden)}. Start a new run, and send it as a header whose value is $NAME, "
+            "an environment variable"
+        )
     if takes_parameters(ref):
         return profile
     if not profile.is_default:

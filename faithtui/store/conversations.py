@@ -7,7 +7,7 @@ given.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +40,55 @@ _ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
     image.c.data.is_(None), image.c.url.is_not(None)
 )
 """Images that are known by their address alone."""
+
+
+_MOST_COMPARED = 2_000
+"""Conversations that are compared turn by turn with one."""
+
+
+def _documents_by_turn(
+    connection: Connection, conversations: Sequence[int], position: int | None = None
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Read which documents turns have, in order, by conversation and position."""
+    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    for some in split_into_chunks(conversations):
+        statement = (
+            select(
+                turn_document.c.conversation_id, turn_document.c.turn, turn_document.c.document_id
+            )
+            .where(turn_document.c.conversation_id.in_(some))
+            .order_by(
+                turn_document.c.conversation_id, turn_document.c.turn, turn_document.c.position
+            )
+        )
+        if position is not None:
+            statement = statement.where(turn_document.c.turn == position)
+        for number, place, document_id in connection.execute(statement):
+            found[number, place] = (*found.get((number, place), ()), document_id)
+    return found
+
+
+def _list_with_turn(
+    connection: Connection,
+    conversations: Sequence[int],
+    wanted: tuple[int, str, str],
+    documents: tuple[int, ...] | None,
+) -> list[int]:
+    """List those that have a turn of this position, role and text, with these documents."""
+    position, role, content = wanted
+    kept: list[int] = []
+    for some in split_into_chunks(conversations):
+        found = connection.execute(
+            select(turn.c.conversation_id).where(
+                turn.c.conversation_id.in_(some),
+                turn.c.position == position,
+                turn.c.role == role,
+                turn.c.content == content,
+            )
+        )
+        kept += found.scalars()
+    theirs = _documents_by_turn(connection, kept, position)
+    return [each for each in kept if theirs.get((each, position)) == documents]
 
 
 class Conversations:
@@ -247,6 +296,46 @@ class Conversations:
                 .order_by(turn_document.c.conversation_id)
             )
             return tuple(map(ConversationId, found.scalars()))
+
+    def count_equal_beginnings(
+        self, conversation_id: ConversationId, among: Collection[ConversationId]
+    ) -> tuple[int, ...]:
+        """Count the conversations that begin with the same turns as one of them.
+
+        Args:
+            conversation_id: The one.
+            among: Which count.
+
+        Returns:
+            For each of its turns how many have the same texts and documents up to it, itself
+            included: at least 1. Of very many with the same first message some are looked at.
+        """
+        with self._database.open_reader() as connection:
+            opening = select(conversation.c.opening).where(conversation.c.id == conversation_id)
+            found = connection.execute(
+                select(conversation.c.id).where(
+                    conversation.c.opening == opening.scalar_subquery(),
+                    conversation.c.id != conversation_id,
+                )
+            )
+            alike = [each for each in found.scalars() if each in among]
+            step = len(alike) // _MOST_COMPARED + 1
+            alike = alike[::step]
+            documents = _documents_by_turn(connection, [conversation_id])
+            counts = []
+            for row in connection.execute(
+                select(turn.c.position, turn.c.role, turn.c.content)
+                .where(turn.c.conversation_id == conversation_id)
+                .order_by(turn.c.position)
+            ).all():
+                alike = _list_with_turn(
+                    connection,
+                    alike,
+                    (row.position, row.role, row.content),
+                    documents.get((conversation_id, row.position)),
+                )
+                counts.append(1 + len(alike) * step)
+            return tuple(counts)
 
     def get(self, conversation_id: ConversationId) -> Conversation:
         """Read a conversation with its documents and its imported ratings.

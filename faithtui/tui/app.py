@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
+from textual.actions import ActionParseResult
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -17,6 +19,7 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import FaithtuiError
+from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED, writes_store
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
 from faithtui.tui.keymap import palette
 from faithtui.tui.messages import (
@@ -30,6 +33,7 @@ from faithtui.tui.messages import (
 from faithtui.tui.navigation import Navigation
 from faithtui.tui.new_run.form_opener import FormOpener
 from faithtui.tui.runs.background_runs import BackgroundRuns
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import Session, utc_now
 from faithtui.tui.shutdown import Shutdown
@@ -281,6 +285,26 @@ class FaithApp(App[None]):
         from faithtui.tui.screen.dialogs import HelpDialog
 
         self.navigation.open_window(HelpDialog.from_screen(self.screen, self.session.keys))
+
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key stands for, or say why that cannot be done in this store."""
+        if (
+            isinstance(action, str)
+            and self.session.is_read_only
+            and writes_store(self.screen, action, default_namespace)
+        ):
+            if isinstance(self.screen, FaithScreen):
+                self.screen.refuse(WHY_NOTHING_IS_SAVED)
+            else:
+                self.bell()
+                self.notify(WHY_NOTHING_IS_SAVED, severity="warning", markup=False)
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     # Runs
 

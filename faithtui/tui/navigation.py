@@ -16,11 +16,13 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 from textual import events
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.worker import Worker, WorkerError
+
+from faithtui.tui.allowed_acts import drop_writing_keys
 
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
@@ -331,6 +333,13 @@ class ModalWindow(ModalScreen[ScreenResultType]):
     def navigation(self) -> Navigation:
         """What opens and closes windows."""
         return navigation_of(self)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """What can be done now: in a store that can only be read, nothing that writes."""
+        session = getattr(self.app, "session", None)
+        found = super().active_bindings
+        return drop_writing_keys(found) if session and session.is_read_only else found
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close with an answer, once."""

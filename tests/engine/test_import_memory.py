@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.limits import MB, RECORD, RECORD_TEXTS
+from faithtui.errors import InputError
+from faithtui.formats.json_lines import parse_record
+from faithtui.formats.json_records import RawRecord
 
 PEAK = """
 import resource, subprocess, sys
@@ -115,6 +118,38 @@ def test_600_mb_and_records_of_31_mb_stay_below_300_mb(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("character", ["\N{GRINNING FACE}", "\N{CYRILLIC SMALL LETTER DE}"])
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_texts_of_wide_characters_alone_stay_below_280_mb(
+    tmp_path: Path, character: str, ensure_ascii: bool
+) -> None:
+    width = len(character.encode()) + (4 if character > "\uffff" else 2)
+
+    def parts(characters: int) -> Iterator[bytes]:
+        text = character * characters
+        turns = [
+            {"role": "user", "content": "Is it?"},
+            {"role": "assistant", "content": "Open.", "retrieval_context": [text]},
+        ]
+        yield json.dumps({"id": "c", "turns": turns}, ensure_ascii=ensure_ascii).encode() + b"\n"
+
+    in_file = len(json.dumps(character, ensure_ascii=ensure_ascii).encode()) - 2
+    most = min(RECORD_TEXTS.most // width, RECORD.most // in_file) * 98 // 100
+    code, peak, err = imported(tmp_path, parts(most))
+    assert code == 0, err
+    assert peak < 280
+
+
+def test_a_text_that_is_not_ascii_counts_with_its_utf8_form() -> None:
+    characters = RECORD_TEXTS.most // 8 + 1000
+    for text, is_refused in (("\N{GRINNING FACE}" * characters, True), ("a" * characters, False)):
+        data = json.dumps({"id": text}, ensure_ascii=False).encode()
+        found = parse_record(RawRecord(1, 1, len(data), len(data), data), Path("x.jsonl")).found
+        assert isinstance(found, InputError) is is_refused
+        assert not is_refused or "bytes of text in memory" in str(found)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("character", ["\N{EN DASH}", "\N{GRINNING FACE}"])
 @pytest.mark.parametrize("ensure_ascii", [True, False])
 @pytest.mark.parametrize("documents", [1, 600])
@@ -132,7 +167,7 @@ def test_wide_characters_stay_below_300_mb(
             record = {"id": f"c{number}", "turns": turns}
             yield json.dumps(record, ensure_ascii=ensure_ascii).encode() + b"\n"
 
-    width = 2 if character == "\N{EN DASH}" else 4
+    width = 3 if character == "\N{EN DASH}" else 5  # with a byte of UTF-8
     for characters, refused in (
         (RECORD_TEXTS.most * 9 // 10 // width, 0),
         (RECORD.most * 9 // 10, 2),

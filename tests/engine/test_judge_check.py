@@ -3,6 +3,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from faithtui.engine.calls.rate_limiter import RateLimiter, RateLimiters, SpeedLimit
 from faithtui.engine.judge_check import JudgeCheckResult, try_judge
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError, InputError, JudgeError
@@ -49,6 +50,24 @@ async def test_a_judge_that_works_says_how_and_what_it_took(server: FakeServer) 
     first, second = (str(each.body) for each in server.sent)
     assert "Give each the verdict yes" in second
     assert "Give each the verdict yes" not in first
+
+
+async def test_a_trial_keeps_to_the_limits_of_the_account(server: FakeServer) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    class Limiters(RateLimiters):
+        def get_limiter(self, account: str) -> RateLimiter:
+            assert account
+            return limiter
+
+    limiter = RateLimiter(SpeedLimit(requests_per_minute=6), clock=lambda: 0.0, sleep=sleep)
+    for _ in range(2):
+        server.answer(openai_body(verdicts(["yes", "no", "no"])))
+    assert (await tried(server, environment=RunEnvironment(Limiters()))).ok
+    assert waits == [9.0]
 
 
 async def test_a_judge_that_obeys_an_order_in_a_text_is_told(server: FakeServer) -> None:

@@ -6,6 +6,7 @@ import pytest
 from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind
+from faithtui.engine.calls.rate_limiter import RateLimiter, SpeedLimit
 from faithtui.engine.judge_trials import (
     TrialVerdict,
     compute_family_figures,
@@ -60,6 +61,22 @@ async def test_every_claim_gets_a_verdict_in_its_place() -> None:
     said = await judge_labelled_claims(CopyJudge(), pairs, lambda: seen.append(None), 2)
     assert said == [TrialVerdict("yes", 0.9), TrialVerdict("yes", 0.9), TrialVerdict("idk", 0.2)]
     assert len(seen) == 3
+
+
+async def test_a_trial_keeps_to_the_limit_of_requests_a_minute() -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    limiter = RateLimiter(SpeedLimit(requests_per_minute=6), clock=lambda: 0.0, sleep=sleep)
+    await judge_labelled_claims(
+        CopyJudge(), [(each.claim, each.passages) for each in CLAIMS], limiter=limiter
+    )
+    assert sorted(waits) == [9.0, 19.0], "six a minute, but for the second that is saved up"
+    waits.clear()
+    await probe_judge(CopyJudge(), CLAIMS, limiter=limiter)
+    assert len(waits) > 2 * len(CLAIMS)
 
 
 async def test_a_question_that_fails_leaves_a_claim_without_verdict() -> None:

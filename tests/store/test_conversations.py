@@ -60,6 +60,29 @@ def only(store: Store) -> ConversationId:
     return number
 
 
+def test_equal_beginnings_are_told_by_words_and_documents(store: Store) -> None:
+    whole = talk("one", answers=3)
+    other_answer = (*whole.turns[:3], replace(whole.turns[3], content="Else."), *whole.turns[4:])
+    context = (Document("Another fact."),)
+    other_context = (*whole.turns[:5], replace(whole.turns[5], retrieval_context=context))
+    talks = [
+        whole,
+        replace(whole, key="copy"),
+        replace(whole, key="shorter", turns=whole.turns[:2]),
+        replace(whole, key="answer", turns=other_answer),
+        replace(whole, key="context", turns=other_context),
+        talk("two", answers=3),
+    ]
+    store.conversations.import_batch(talks)
+    found = {store.conversations.get(each).key: each for each in store.conversations.ids()}
+    everyone = frozenset(found.values())
+    count = store.conversations.count_equal_beginnings
+    assert count(found["one"], everyone) == (5, 5, 4, 3, 3, 2)
+    assert count(found["shorter"], everyone) == (5, 5)
+    assert count(found["two"], everyone) == (1,) * 6
+    assert count(found["one"], frozenset((found["one"], found["copy"]))) == (2,) * 6
+
+
 def test_a_conversation_comes_back_as_it_went_in(store: Store) -> None:
     counts = store.conversations.import_batch([RICH], IMAGES)
     assert counts == ImportCounts(new=1, new_ratings=3)

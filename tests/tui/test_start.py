@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
 
 import faithtui.tui
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
+from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED, WRITING_KEYS
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.new_run.new_run_screen import NewRunScreen
 from faithtui.tui.screen.store_error import StoreErrorScreen
+from faithtui.tui.widgets.bars import StatusLine
 from tests.tui.building import NOON
 from tests.tui.driving import (
     opened,
@@ -264,6 +267,52 @@ async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_
             await press(pilot, *keys)
         await press(pilot, "n")
         await press(pilot, "ctrl+s", "escape")
+    assert content(store_path) == before
+
+
+WRITES = {
+    "r": ("n", "d", "R"),
+    "c": ("R",),
+    "v": ("y", "x", "1", "s", "f", "e", "u", "ctrl+r", "m", ".", "v", "E", "plus"),
+    "p": ("R",),
+    "i": ("c",),
+    "u": ("n", "c", "R"),
+    "d": ("a", "y", "e", "s", "u"),
+}
+"""By letter of a screen: keys of it that write, wherever they could be pressed."""
+
+
+async def test_no_screen_offers_what_writes_where_nothing_can_be_saved(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("faithtui.store.database.can_write", lambda path: False)
+    before = content(store_path)
+    refused = 0
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await reviewing(pilot)
+        await press(pilot, "g", "r")
+        for letter, keys in WRITES.items():
+            await press(pilot, "g", letter)
+            shown = app.screen
+            offered = {each.binding.id for each in shown.active_bindings.values()}
+            assert not offered & WRITING_KEYS, letter
+            could = {
+                key
+                for key, each in Screen.active_bindings.__get__(shown).items()
+                if each.binding.id in WRITING_KEYS
+            }
+            palette = " ".join(each.title for each in app.get_system_commands(shown))
+            assert "draw" not in palette
+            assert "archive" not in palette
+            for key in keys:
+                app.screen.query_one(StatusLine).left = ()
+                await press(pilot, key)
+                assert app.screen is shown, (letter, key)
+                if key in could:
+                    assert status(app) == WHY_NOTHING_IS_SAVED, (letter, key)
+                    refused += 1
+    assert refused >= 12
     assert content(store_path) == before
 
 

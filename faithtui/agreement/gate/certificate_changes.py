@@ -11,6 +11,7 @@ from faithtui.agreement.gate.certificate import (
     RunIdentity,
     SampleIdentity,
 )
+from faithtui.domain.judging.judge_profile import normalise_fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def is_judge_change(phrase: str) -> bool:
 
 
 def _list_judge_changes(was: JudgeIdentity, now: JudgeIdentity) -> Iterator[str]:
-    if was.fingerprint == now.fingerprint:
+    if normalise_fingerprint(was.fingerprint) == normalise_fingerprint(now.fingerprint):
         return
     before, after = _format_judge(was), _format_judge(now)
     if before != after:

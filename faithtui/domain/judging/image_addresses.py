@@ -122,6 +122,23 @@ def read_host(text: str) -> str | None:
     return ANY_HOST if word == ANY_HOST else _fold_host(word.removeprefix("[").removesuffix("]"))
 
 
+def find_host_problem(host: str) -> str | None:
+    """Say why a host can be allowed by nobody; None: it can.
+
+    Args:
+        host: As `read_host` gives it.
+
+    Returns:
+        What follows the host as it was given.
+    """
+    if host == ANY_HOST or is_public(host):
+        return None
+    return (
+        "which is a host of a private network: no judge is ever sent an address there; import its "
+        "images themselves, as `path` or `base64`"
+    )
+
+
 def is_allowed(host: str, allowed: Collection[str]) -> bool:
     """Say whether the user named a host, or all of them."""
     return ANY_HOST in allowed or host in allowed

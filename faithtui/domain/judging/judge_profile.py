@@ -31,10 +31,22 @@ _SECRET_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE: Final = re.compile(
-    r"^(bearer|basic)\s|\bsk-\w{4}|(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{24,}", re.IGNORECASE
+    r"(?i:^(bearer|basic)\s)"
+    r"|(?<![A-Za-z0-9])(sk-\w{4}|[spr]k_(live|test)_\w|gsk_\w{16}|hf_\w{16}|nvapi-\S{16}|xai-\w{16}"
+    r"|gh[oprsu]_\w{16}|github_pat_\w{16}|glpat-\S{16}|xox[a-z]-\S{8}|AKIA[A-Z0-9]{16}"
+    r"|AIza[\w-]{30}|ya29\.\S{16}|eyJ[\w-]{8,}\.eyJ"
+    r"|(?=[A-Za-z]*\d)(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{32,})"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-"""What looks like a key: a scheme of authorisation, a provider's prefix, a long word of letters
-and digits."""
+"""What looks like a key: a scheme of authorisation, the beginning that a provider gives its keys, a
+signed token, a private key, or one word of 32 and more letters of both cases and digits. A UUID, a
+hash or a name with hyphens is none of these."""
+
+HIDDEN: Final = "(hidden)"
+"""Stands for a secret that an earlier version stored."""
+
+IDENTITY_MARK: Final = " parameters="
+"""What stands before the identity of a profile in the fingerprint of a judge."""
 
 _FLOATS: Final = ("temperature", "top_p", "timeout_s")
 
@@ -125,8 +137,12 @@ class JudgeProfile:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, object] | None) -> Self:
-        """Read what `to_json` wrote; None is a run of before there were parameters."""
-        return cls(**{"temperature": None, **(stored or {})})  # type: ignore[arg-type]  # as written
+        """Read what `to_json` wrote; None is a run of before there were parameters.
+
+        A secret that an earlier version stored is read as `HIDDEN`.
+        """
+        values: dict[str, Any] = {"temperature": None, **(stored or {})}
+        return cls(**hide_secrets(values))
 
     def to_json(self) -> dict[str, object]:
         """Give what is set, as JSON values."""
@@ -146,7 +162,7 @@ class JudgeProfile:
         told = {name: value for name, value in self._list_set() if name != "timeout_s"}
         if self.extra_headers:
             told["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
-        return json.dumps(told, sort_keys=True, separators=(",", ":")) if told else ""
+        return _format_identity(told) if told else ""
 
     @property
     def is_default(self) -> bool:
@@ -172,6 +188,11 @@ class JudgeProfile:
                 said = f"{value:g}" if isinstance(value, float) else value
                 parts.append(f"{name} {said}{_note_refusal(name, refused)}")
         return ", ".join(parts)
+
+    def list_hidden(self) -> tuple[str, ...]:
+        """Name what is hidden, so that nobody can be asked with this profile."""
+        found = [*_list_values(self.extra_body), *self.extra_headers.items()]
+        return tuple(dict.fromkeys(name for name, value in found if value == HIDDEN))
 
     def list_variables(self) -> tuple[str, ...]:
         """Name the environment variables its headers are read from."""
@@ -295,7 +316,7 @@ def _check_body(body: Mapping[str, object]) -> None:
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError("extra_body is not valid; expected values of JSON") from error
     for name, value in _list_values(body):
-        if _is_secret_name(name) or (isinstance(value, str) and _SECRET_VALUE.search(value)):
+        if _is_secret(name, value):
             # The value stays out of the message.
             raise ConfigError(
                 f"extra_body: `{name[:60]}` looks like a secret, which would be stored with the "
@@ -323,6 +344,86 @@ def _list_values(body: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         raise ConfigError(f"extra_body has more than {MOST_LEVELS} levels; expected fewer")
 
 
+def hide_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give parameters by name with `HIDDEN` in the place of every secret.
+
+    What has more levels than a body may have is hidden too.
+    """
+    hidden = dict(values)
+    if isinstance(body := values.get("extra_body"), Mapping):
+        hidden["extra_body"] = {
+            name: _hide_secret(str(name), each, MOST_LEVELS - 1) for name, each in body.items()
+        }
+    if isinstance(headers := values.get("extra_headers"), Mapping):
+        hidden["extra_headers"] = {
+            name: each if _VARIABLE.fullmatch(str(each)) else _hide_secret(name, each, 0)
+            for name, each in headers.items()
+        }
+    return hidden
+
+
+def _hide_secret(name: str, value: object, levels: int) -> object:
+    if _is_secret(name, value):
+        return HIDDEN
+    if not isinstance(value, Mapping | list):
+        return value
+    if not levels:
+        return HIDDEN
+    if isinstance(value, Mapping):
+        return {key: _hide_secret(str(key), each, levels - 1) for key, each in value.items()}
+    return [_hide_secret(name, each, levels - 1) for each in value]
+
+
+def hide_fingerprint_secrets(fingerprint: str) -> str:
+    """Give the fingerprint of a judge without any secret that an earlier version stored in it."""
+    return _rewrite_identity(fingerprint, hide_secrets)
+
+
+def normalise_fingerprint(fingerprint: str) -> str:
+    """Write the fingerprint of a judge as today's are, so that those of earlier runs compare equal.
+
+    Names of headers are in lower case, and 0 is 0.0.
+    """
+
+    def normalise(values: Mapping[str, Any]) -> dict[str, Any]:
+        changed = dict(values)
+        for name in _FLOATS:
+            if type(changed.get(name)) in (int, float):
+                changed[name] = float(changed[name]) + 0.0
+        if isinstance(headers := changed.get("extra_headers"), Mapping):
+            changed["extra_headers"] = {key.lower(): each for key, each in headers.items()}
+        return changed
+
+    return _rewrite_identity(fingerprint, normalise)
+
+
+def _rewrite_identity(
+    fingerprint: str, rewrite: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> str:
+    """Rewrite the parameters in a fingerprint; what holds none stays as it is."""
+    before, mark, rest = fingerprint.partition(IDENTITY_MARK)
+    try:
+        values, end = json.JSONDecoder().raw_decode(rest)
+    except (ValueError, RecursionError):
+        return fingerprint
+    if not isinstance(values, dict):
+        return fingerprint
+    return f"{before}{mark}{_format_identity(rewrite(values))}{rest[end:]}"
+
+
+def _format_identity(values: Mapping[str, object]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))
+
+
+def _is_secret(name: str, value: object) -> bool:
+    """Whether a value is secret by its name or by its form; the mark of a hidden one is not."""
+    if value == HIDDEN:
+        return False
+    return _is_secret_name(name) or (
+        isinstance(value, str) and _SECRET_VALUE.search(value) is not None
+    )
+
+
 def _is_secret_name(name: str) -> bool:
     """Whether what goes by this name is secret: `api_key`, `X-Auth`, `accessToken`."""
     return bool(_SECRET_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name)))
@@ -340,7 +441,7 @@ def _check_header(name: object, value: object) -> None:
         raise ConfigError(f"extra_headers: the value of {name} is no printable ASCII text")
     if _VARIABLE.fullmatch(value):
         return
-    if _is_secret_name(name) or _SECRET_VALUE.search(value):
+    if _is_secret(name, value):
         # The value stays out of the message.
         raise ConfigError(
             f"extra_headers: {name} looks like a secret, and headers are stored with the run; put "

@@ -61,6 +61,7 @@ async def _drive_some(
         sender=collector,
         before_step=execution.control.ui_yielder.wait_for_turn,
         answer_limit=execution.row.spec.profile.max_tokens,
+        fingerprint=execution.row.spec.judge_fingerprint,
     )
 
     async def drive_item(item: PendingItem) -> None:

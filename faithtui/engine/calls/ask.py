@@ -115,6 +115,7 @@ class Asker:
         on_question: Callable[[str, JudgeRequest], None] = lambda key, request: None,
         on_answer: Callable[[JudgeRequest, str], None] | None = None,
         answer_limit: int | None = None,
+        fingerprint: str | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -144,12 +145,15 @@ class Asker:
                 the end, wherever it came from.
             answer_limit: Tokens an answer may have, as somebody set it, so that it is never
                 raised; None: as many as the question needs.
+            fingerprint: What stored replies are found by; None: the judge's own. That of a run of
+                an earlier version is written differently, and means the same judge.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
         if pace.one_call:
             slots.resize(1)
         self._judge = judge
+        self._fingerprint = fingerprint or judge.fingerprint
         self._replies = replies
         self._answers = (
             contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
@@ -246,7 +250,7 @@ class Asker:
             raise
         except JudgeError as error:
             if self._breaker is not None:
-                key = compute_question_key(self._judge.fingerprint, request)
+                key = compute_question_key(self._fingerprint, request)
                 self._breaker.note_error(question.step, key, error)
             raise
 
@@ -300,7 +304,7 @@ class Asker:
         """Tell whoever listens which reply a question got, in the last form it was asked in."""
         if self._on_answer is None:
             return
-        stored = self._replies.find(compute_question_key(self._judge.fingerprint, last))
+        stored = self._replies.find(compute_question_key(self._fingerprint, last))
         if stored is not None:
             self._on_answer(first, stored.text)
 
@@ -319,7 +323,7 @@ class Asker:
         form, doublings, repairs = request, 0, 0
         is_asked_again, answers = False, 0
         while True:
-            key = compute_question_key(self._judge.fingerprint, form)
+            key = compute_question_key(self._fingerprint, form)
             self._on_question(key, form)
             if self._replies.find(key) is not None:
                 return form, doublings, repairs
@@ -383,7 +387,7 @@ class Asker:
             asked_after: As in `ask`.
             or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
-        key = compute_question_key(self._judge.fingerprint, request)
+        key = compute_question_key(self._fingerprint, request)
         self._on_question(key, request)
         while True:
             found, value = self._look_up(question, key, or_cut, asked_after)

@@ -93,10 +93,10 @@ class Budget:
             return (
                 f"the budget of ${nusd / NUSD:.4f} does not hold another question: "
                 f"${self.spent.nusd / NUSD:.4f} is spent and the next may cost up to "
-                f"${worst.nusd / NUSD:.4f}. Resume the run with a higher --budget-usd"
+                f"${worst.nusd / NUSD:.4f}. Go on with a higher --budget-usd"
             )
         return (
             f"the budget of {tokens:,} tokens does not hold another question: "
             f"{self.spent.tokens:,} are used and the next may take up to {worst.tokens:,}. "
-            "Resume the run with a higher --budget-tokens"
+            "Go on with a higher --budget-tokens"
         )

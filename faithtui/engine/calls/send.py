@@ -248,13 +248,13 @@ class Sender:
         if not self._was_answered and error.status is None:
             raise JudgeUnreachable(
                 f"{error}. Nothing was answered so far: check the address, the network and that "
-                "the server runs, then resume the run"
+                "the server runs, then ask again"
             ) from error
         if self._failures_in_a_row < OUTAGE_FAILURES:
             raise error
         if waited_s >= OUTAGE_S:
             raise JudgeUnreachable(
-                f"{error}. No question was answered for {waited_s:.0f} s; resume the run when the "
+                f"{error}. No question was answered for {waited_s:.0f} s; ask again when the "
                 "judge is back"
             ) from error
 
@@ -405,7 +405,7 @@ def _compute_backoff(tries: int) -> float:
 def _make_must_wait_error(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
     minutes = max(1, round(wait_s / 60))
     return JudgeMustWait(
-        f"{error}. It asks to be left alone for {minutes} min; resume the run then",
+        f"{error}. It asks to be left alone for {minutes} min; ask again then",
         retry_after_s=wait_s,
         status=error.status,
     )

@@ -250,9 +250,9 @@ def scale_to_preview(
 ) -> Preview:
     """Go from the sample to all conversations.
 
-    What one conversation asks alone grows with their number. Of a question about documents that m
-    of them have, each brings 1/m: on average that is right, however they share. What is shared
-    otherwise is taken as it is, once: on average that is never too little, and too much where it is
+    What one conversation asks alone grows with their number. Of a question that m of them are known
+    to ask, each brings 1/m: on average that is right, however they share. What is shared otherwise
+    is taken as it is, once: on average that is never too little, and too much where it is
     shared by few, which is better than the other way round when it is about money.
 
     Args:

@@ -11,8 +11,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
@@ -116,27 +116,82 @@ class _PreviewReplyCache:
         self.answered[step] = self.answered.get(step, 0) + is_stored
 
 
-class _SharedDocuments:
-    """Knows which conversations of a run have the same documents."""
+class _SharedQuestions:
+    """Knows how many conversations of a run ask the same as one of them.
+
+    A question about documents alone is asked by all that have these. Any other is about the turns
+    up to the last one that a text in it comes from, and is asked by all that begin with these: the
+    answers of several models to one conversation share all that was said before.
+    """
 
     def __init__(self, store: Store, conversations: Sequence[ConversationId]) -> None:
         self._store = store
         self._conversations = frozenset(conversations)
         self._having: dict[str, frozenset[ConversationId]] = {}
         """Conversations that have a document, by its text."""
+        self._counts: tuple[int, ...] = (1,)
+        """Conversations that begin with the same turns, by the position of the last of them."""
+        self._positions: dict[str, int] = {}
+        """The turn that a text of the conversation, or one made from it, first comes from."""
+
+    def begin_conversation(
+        self, number: ConversationId, conversation: Conversation, claims: Sequence[Claim]
+    ) -> None:
+        """Turn to a conversation, with the claims of it that are given."""
+        found = self._store.conversations.count_equal_beginnings(number, self._conversations)
+        self._counts = found or (1,)
+        self._positions = {}
+        for position, turn in enumerate(conversation.turns):
+            passages = turn.retrieval_context or ()
+            self._note_texts([turn.content, *(each.text for each in passages)], position)
+        for claim in claims:
+            self._note_texts([claim.text], claim.turn)
+
+    def note_reply(self, request: JudgeRequest, text: str) -> None:
+        """Note which turns the texts of an answer come from: those the question is about."""
+        try:
+            reply = json.loads(text)
+        except ValueError:
+            return
+        self._note_texts(_list_texts(reply), self._find_last_turn(request.task))
 
     def count_askers(self, task: Task | None) -> int:
-        """Count the conversations that ask this, when it is about documents alone; else 1."""
+        """Count the conversations that ask this; at least 1."""
+        alike = self._counts[self._find_last_turn(task)]
         if not isinstance(task, ExtractTruths | ExtractPooledTruths):
-            return 1
+            return alike
         having = [self._find_conversations(each) for each in task.documents]
-        return max(1, len(frozenset.intersection(*having))) if having else 1
+        return max(alike, len(frozenset.intersection(*having))) if having else alike
+
+    def _note_texts(self, texts: Iterable[str], position: int) -> None:
+        for each in texts:
+            self._positions.setdefault(each.strip(), position)
+
+    def _find_last_turn(self, task: Task | None) -> int:
+        last = len(self._counts) - 1
+        found = (self._positions.get(each.strip(), -1) for each in _list_texts(task))
+        place = max(found, default=-1)
+        return last if place < 0 else min(place, last)
 
     def _find_conversations(self, document: str) -> frozenset[ConversationId]:
         if document not in self._having:
             found = self._store.conversations.list_with_document(document)
             self._having[document] = self._conversations.intersection(found)
         return self._having[document]
+
+
+def _list_texts(value: object) -> Iterator[str]:
+    """List the texts in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _list_texts(getattr(value, each.name))
+    elif isinstance(value, Mapping):
+        yield from _list_texts(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _list_texts(each)
 
 
 class _StandInJudge(LocalJudge):
@@ -294,7 +349,7 @@ async def _preview_job(
     spec, conversations = job.spec, job.conversations
     pricing = TablePrices(environment.prices, spec.judge, spec.base_url, spec.batch)
     stand_in = _StandInJudge(spec, pricing)
-    shared = _SharedDocuments(store, conversations)
+    shared = _SharedQuestions(store, conversations)
     notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
     chosen = _choose_places(len(conversations), sample)
     sampled = characters = 0
@@ -306,6 +361,7 @@ async def _preview_job(
         pricing=pricing,
         load_image=StoreImages(store),
         on_reply=notes.on_reply,
+        on_answer=shared.note_reply,
         answer_limit=spec.profile.max_tokens,
     )
     for place in chosen:
@@ -315,7 +371,7 @@ async def _preview_job(
             break
         notes.conversation = sampled
         sampled += 1
-        await _ask_about_conversation(store, job, conversations[place], conversation, asker)
+        await _ask_about_conversation(store, job, conversations[place], conversation, asker, shared)
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
@@ -354,6 +410,7 @@ async def _ask_about_conversation(
     number: ConversationId,
     conversation: Conversation,
     asker: Asker,
+    shared: _SharedQuestions,
 ) -> None:
     """Let the metric ask everything about one conversation."""
     metric = job.metric
@@ -362,6 +419,7 @@ async def _ask_about_conversation(
     claims, is_judged = job.find_claims(store, number)
     if not is_judged:
         return
+    shared.begin_conversation(number, conversation, claims or ())
     ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
     windows = tuple(metric.windows(conversation))
     try:

@@ -179,6 +179,7 @@ def _make_asker(
         pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
         answer_limit=row.spec.profile.max_tokens,
+        fingerprint=row.spec.judge_fingerprint,
     )
 
 

@@ -89,6 +89,7 @@ def plan_run(
             for a judge that takes none, or a header whose variable is not set; a budget in
             money for a judge whose price is not known; claims of a run that has none; images whose
             addresses the judge may not be sent.
+        ExportError: The recording of its replies is another judge's.
         InputError: The file of examples cannot be read.
     """
     examples = read_run_examples(store, request.examples)
@@ -102,6 +103,8 @@ def plan_run(
             f"{spec.judge} needs a key: {describe_key_places(key)}, "
             "or use --judge offline, which needs none"
         )
+    if environment.recorder is not None:
+        environment.recorder.check_judge(spec.judge, spec.judge_fingerprint)
     if examples:
         spec = replace(spec, example_set=store_examples(store, examples))
     prompts = metric.prompts.without_examples

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, ItemId
+from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
@@ -380,7 +381,7 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
         redact=redact,
         calibration=calibration,
     )
-    if now != spec.judge_fingerprint:
+    if now != normalise_fingerprint(spec.judge_fingerprint):
         raise ConfigError(
             f"run {row.id} was begun with another version of {spec.judge}, or with another "
             "way of redacting what it is sent; start a new run"

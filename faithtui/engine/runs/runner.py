@@ -219,6 +219,7 @@ def _make_asker(
         before_step=control.ui_yielder.wait_for_turn,
         on_answer=None if recorder is None else recorder.record_reply,
         answer_limit=row.spec.profile.max_tokens,
+        fingerprint=row.spec.judge_fingerprint,
     )
 
 

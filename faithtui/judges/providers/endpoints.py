@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
+from faithtui.domain.judging.judge_profile import IDENTITY_MARK, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.text.suggestions import find_similar_name
 from faithtui.errors import ConfigError
 from faithtui.judges.plugins import find_plugins
@@ -147,7 +147,7 @@ class Endpoint:
         """Everything but the question that determines a reply. Holds no secret."""
         told = f"{self.provider.dialect} {self.base_url} {self.model}"
         identity = self.profile.identity
-        return f"{told} parameters={identity}" if identity else told
+        return f"{told}{IDENTITY_MARK}{identity}" if identity else told
 
 
 def parse_endpoint(

@@ -146,7 +146,7 @@ def _choose_error(
     )
     if status == 402 or (is_spent and status in {400, 403, 429}):
         return JudgeQuotaExceeded(
-            f"{what}. Add credit or raise the limit, then resume the run", status=status
+            f"{what}. Add credit or raise the limit, then ask again", status=status
         )
     if status in {401, 403}:
         return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}", status=status)

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
@@ -15,7 +16,11 @@ def runs_by_name(connection: Connection) -> dict[RunName, int]:
     """Read the ids of all runs by what holds in copies of the store too."""
     return {
         RunName(
-            row.metric, row.judge, row.judge_fingerprint, row.prompt_digest, row.created_at
+            row.metric,
+            row.judge,
+            hide_fingerprint_secrets(row.judge_fingerprint),
+            row.prompt_digest,
+            row.created_at,
         ): row.id
         for row in connection.execute(
             select(

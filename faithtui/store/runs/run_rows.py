@@ -7,7 +7,11 @@ from typing import Any, Final
 
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
+from faithtui.domain.judging.judge_profile import (
+    NO_PARAMETERS,
+    JudgeProfile,
+    hide_fingerprint_secrets,
+)
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.records import RunRow, RunSpec, RunState
 from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
@@ -43,6 +47,9 @@ _RUN_READERS: Final = _list_readers(RunRow)
 def run_from_row(row: Any) -> RunRow:
     """Make a run of a row of its table, whose JSON and times are values already."""
     spec = RunSpec(**{name: read(getattr(row, name)) for name, read in _SPEC_READERS.items()})
+    if spec.profile.list_hidden():  # the fingerprint holds the same parameters
+        hidden = hide_fingerprint_secrets(spec.judge_fingerprint)
+        spec = replace(spec, judge_fingerprint=hidden)
     if spec.is_imported:  # earlier versions stored the parameters of a run that asks
         spec = replace(spec, profile=NO_PARAMETERS)
     return RunRow(

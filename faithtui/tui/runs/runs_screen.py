@@ -11,7 +11,6 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.runs.next_steps import WRITING_ACTIONS
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_details
 from faithtui.tui.runs.run_figures import FigureReader
@@ -303,9 +302,7 @@ class RunsScreen(FilteredListScreen):
             self.post_message(ResumeRequested(self.selection.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what needs a run while there is none, and what writes where nothing can be saved."""
-        if action in WRITING_ACTIONS and self.session.is_read_only:
-            return False
+        """Hide what needs a run while there is none."""
         if action == "new_run":
             return self.session.is_open
         if action == "screen":

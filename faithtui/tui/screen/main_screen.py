@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.tui.allowed_acts import drop_writing_keys
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import Navigation, holds_keys, navigation_of
@@ -269,6 +270,12 @@ class FaithScreen(Screen[None]):
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
             self.navigation.open_window(JudgeDialog(title, facts, self.keys, prompts))
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """What can be done now: in a store that can only be read, nothing that writes."""
+        found = super().active_bindings
+        return drop_writing_keys(found) if self.session.is_read_only else found
 
     def offers(self, action: str) -> bool:
         """Whether the lines of keys name the key of an action that can be done now."""

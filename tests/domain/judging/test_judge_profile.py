@@ -1,11 +1,16 @@
 import json
+import uuid
 
 import pytest
 
 from faithtui.domain.judging.judge_profile import (
+    HIDDEN,
+    IDENTITY_MARK,
     NO_PARAMETERS,
     PARAMETERS,
     JudgeProfile,
+    hide_fingerprint_secrets,
+    normalise_fingerprint,
 )
 from faithtui.errors import ConfigError
 
@@ -85,7 +90,7 @@ def test_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
         ("Cookie", "abc"),
         ("X-Team", "Bearer abc"),
         ("X-Team", "sk-abcdefgh"),
-        ("X-Team", "a1b2c3d4e5f6a1b2c3d4e5f6"),
+        ("X-Team", "a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4"),
     ],
 )
 def test_a_header_that_looks_like_a_secret_is_refused_and_not_repeated(
@@ -124,7 +129,7 @@ def test_a_value_with_blanks_at_its_ends_is_refused_where_it_is_typed_too() -> N
         ("accessToken", {"accessToken": "hunter2"}),
         ("provider", {"provider": "sk-hunter2hunter2"}),
         ("route", {"route": ["Bearer hunter2"]}),
-        ("note", {"metadata": {"note": "hunter2hunter2hunter2hunter2"}}),
+        ("note", {"metadata": {"note": "hunter2Hunter2hunter2Hunter2hunter2"}}),
     ],
 )
 def test_a_part_of_the_body_that_looks_like_a_secret_is_refused_and_not_repeated(
@@ -142,6 +147,93 @@ def test_a_body_of_ordinary_parts_is_taken() -> None:
         "stop": ["\n\n", "END OF THE ANSWER"],
     }
     assert JudgeProfile(extra_body=body).to_json()["extra_body"] == body
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "AKIA" + "IOSFODNN7" + "EXAMPLE",
+        "ghp_" + "0a1B" * 9,
+        "xoxb-" + "123456789012",
+        "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0.c2ln",
+        "-----BEGIN " + "RSA PRIVATE KEY-----",
+        "key=sk-" + "proj-1234",
+        "0a1B" * 8,
+    ],
+)
+def test_a_key_is_known_by_its_form_under_any_name(secret: str) -> None:
+    for values in ({"extra_body": {"note": secret}}, {"extra_headers": {"X-Note": secret}}):
+        with pytest.raises(ConfigError, match="looks like a secret"):
+            JudgeProfile.read(values)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        str(uuid.UUID(int=0x1B4E28BA2FA111D2883F0016D3CCA427)),
+        str(uuid.UUID(int=0x1B4E28BA2FA111D2883F0016D3CCA427)).upper(),
+        "1b4e28ba2fa111d2883f0016d3cca4271b4e28ba2fa111d2883f0016d3cca427",
+        "01J9ZQ8K3M7T5X2V4B6N8P0R1S",
+        "Meta-Llama-3.1-70B-Instruct-Q4_K_M.gguf",
+        "experiment_2026_11_faithfulness_of_answers",
+        "risk-management-2026",
+        "sk-SK",
+    ],
+)
+def test_an_id_a_hash_or_a_long_name_is_no_secret(word: str) -> None:
+    body = {"metadata": {"request_id": word}, "route": [word]}
+    profile = JudgeProfile(extra_body=body, extra_headers={"X-Request-Id": word})
+    assert JudgeProfile.from_json(profile.to_json()) == profile
+
+
+def test_a_secret_that_an_earlier_version_stored_is_read_hidden() -> None:
+    stored = {
+        "extra_body": {
+            "metadata": {"api_key": "hunter2", "team": "evals"},
+            "routes": [{"password": ["hunter2"]}, "Bearer hunter2"],
+            "top_k": 1,
+        },
+        "extra_headers": {"X-Gateway-Key": "$GATEWAY", "X-Team": "sk-hunter2"},
+    }
+    profile = JudgeProfile.from_json(stored)
+    assert profile.extra_body == {
+        "metadata": {"api_key": HIDDEN, "team": "evals"},
+        "routes": [{"password": HIDDEN}, HIDDEN],
+        "top_k": 1,
+    }
+    assert profile.extra_headers == {"X-Gateway-Key": "$GATEWAY", "X-Team": HIDDEN}
+    assert profile.list_hidden() == ("api_key", "routes", "password", "X-Team")
+    assert JudgeProfile(extra_headers={"X-Gateway-Key": "$GATEWAY"}).list_hidden() == ()
+    assert "hunter2" not in profile.identity + profile.describe() + json.dumps(profile.to_json())
+    identity = json.dumps(stored, sort_keys=True, separators=(",", ":"))
+    fingerprint = f"openai-chat/1 m{IDENTITY_MARK}{identity} redact=pii:hide"
+    hidden = hide_fingerprint_secrets(fingerprint)
+    assert "hunter2" not in hidden
+    assert hidden.startswith("openai-chat/1 m")
+    assert hidden.endswith(" redact=pii:hide")
+
+
+def test_what_an_earlier_version_stored_too_deep_is_read_without_its_depths() -> None:
+    body = json.loads('{"a":' * 60 + "1" + "}" * 60)
+    assert HIDDEN in JudgeProfile.from_json({"extra_body": body}).identity
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "offline/3", "openai-chat/1 m", f"m{IDENTITY_MARK}no JSON", f"m{IDENTITY_MARK}[1]"],
+)
+def test_a_fingerprint_without_parameters_stays_as_it_is(text: str) -> None:
+    assert normalise_fingerprint(text) == hide_fingerprint_secrets(text) == text
+
+
+def test_a_fingerprint_of_an_earlier_version_is_written_as_those_of_today() -> None:
+    profile = JudgeProfile(temperature=0, top_p=1, seed=7, extra_headers={"X-Team": "a"})
+    earlier = '{"extra_headers":{"X-Team":"a"},"seed":7,"temperature":0,"top_p":1}'
+    assert earlier != profile.identity
+    for end in ("", " redact=pii:hide"):
+        today = f"m{IDENTITY_MARK}{profile.identity}{end}"
+        assert normalise_fingerprint(f"m{IDENTITY_MARK}{earlier}{end}") == today
+        assert normalise_fingerprint(today) == today
 
 
 @pytest.mark.parametrize("levels", [60, 100_000])

@@ -474,7 +474,8 @@ async def test_a_provider_that_wants_us_to_wait_too_long_stops_the_run(
     if sent == 1:
         assert isinstance(stopped.value, JudgeMustWait)
         assert stopped.value.retry_after_s == wait_s
-        assert "resume the run" in str(stopped.value)
+        assert "ask again then" in str(stopped.value)
+        assert "resume" not in str(stopped.value)
 
 
 async def test_a_judge_that_never_answered_stops_the_run() -> None:

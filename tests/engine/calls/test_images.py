@@ -259,6 +259,10 @@ def test_the_library_sends_what_is_allowed_and_refuses_what_is_no_host() -> None
     assert FAR.url in [image.url for each in judge.asked for image in each.images]
     with pytest.raises(InputError, match=r"image_hosts: holds .https://example\.org."):
         measure(pictured(), judge=as_remote(judge), image_hosts=["https://example.org"])
+    with pytest.raises(
+        InputError, match=r"image_hosts.* holds '10.0.0.7', which is a host of a priv"
+    ):
+        measure(pictured(), judge=as_remote(judge), image_hosts=["10.0.0.7"])
 
 
 class Remote:

@@ -1,6 +1,7 @@
 import asyncio
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -275,6 +276,39 @@ def test_documents_that_few_conversations_share_are_counted_by_how_many_do(tmp_p
     )
     assert (truths.calls, truths.stored) == (all_truths.calls, all_truths.stored) == (10, 30)
     assert part.calls.low <= whole.calls.value <= part.calls.high
+
+
+@pytest.mark.parametrize("metric", ["turn-faithfulness", "ragas-faithfulness"])
+def test_what_was_said_before_the_answers_of_several_models_is_counted_once(
+    tmp_path: Path, metric: str
+) -> None:
+    """Each of three conversations goes on in eight ways, as data sets of several models have it."""
+    talks = [
+        replace(
+            whole,
+            key=f"{whole.key}-{model}",
+            turns=(
+                *whole.turns[:-1],
+                replace(whole.turns[-1], content=f"Parcel {whole.key} weighs {model + 20} tons."),
+            ),
+        )
+        for whole in (conversation(f"c{number}", 4) for number in range(3))
+        for model in range(8)
+    ]
+    with store_with(tmp_path / "models.db", talks) as store:
+        (looked,) = preview_requests(store, [RunRequest(metric=metric)], sample=3)
+        (whole,) = preview_requests(store, [RunRequest(metric=metric)], sample=100)
+        assert (looked.sampled, whole.sampled) == (3, 24)
+        told, true = ({step.step: step.calls for step in each.steps} for each in (looked, whole))
+        assert true.items() >= dict.fromkeys(CLAIM_STEPS[metric], 3 * (3 + 8)).items()
+        for step in CLAIM_STEPS[metric]:
+            assert told[step] == pytest.approx(true[step], rel=0.05)
+
+
+CLAIM_STEPS = {
+    "turn-faithfulness": ("claims",),
+    "ragas-faithfulness": ("statements", "inference"),
+}
 
 
 def test_claims_that_are_given_are_not_asked_for(store: Store) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from faithtui.agreement.gate.certificate_file import parse_certificate
+from faithtui.agreement.gate.certificate import make_judge_identity
+from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
 from faithtui.agreement.gate.threshold_checks import (
     EXIT_CODES,
     CheckOutcome,
@@ -24,10 +26,12 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.review import certificates
 from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import GateRequest, GateResult, check_gate
 from faithtui.errors import ConfigError, ExportError, InputError
+from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
@@ -447,6 +451,62 @@ def test_another_judge_prompt_or_metric_is_stale(
     result = held(store, certificate, calendar, run_over(store, spec, talks=3))
     assert result.outcome is CheckOutcome.STALE
     assert [each for each in result.broken if each.startswith(message)]
+
+
+def fingerprint_with(profile: JudgeProfile) -> str:
+    endpoint = parse_endpoint("openai:judge-1", None, profile)
+    assert endpoint is not None
+    return endpoint.fingerprint
+
+
+CERTIFIED_PROFILE = JudgeProfile(
+    seed=7, timeout_s=30, extra_body={"top_k": 1}, extra_headers={"X-Team": "evals"}
+)
+
+
+@pytest.fixture
+def certificate_with_parameters(certificate: Path) -> Path:
+    """Give a certificate of a judge that was asked with parameters of its own."""
+    read = parse_certificate(certificate.read_bytes())
+    judge = make_judge_identity("openai:judge-1", fingerprint_with(CERTIFIED_PROFILE))
+    certificate.write_text(format_certificate(replace(read, judge=judge)))
+    return certificate
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"temperature": 0.2},
+        {"temperature": None},
+        {"top_p": 0.9},
+        {"seed": 8},
+        {"reasoning_effort": "low"},
+        {"max_tokens": 900},
+        {"extra_body": {"top_k": 2}},
+        {"extra_headers": {"X-Team": "others"}},
+    ],
+    ids=str,
+)
+def test_another_parameter_of_the_judge_is_stale(
+    store: Store, certificate_with_parameters: Path, calendar: Calendar, changed: dict[str, Any]
+) -> None:
+    fingerprint = fingerprint_with(replace(CERTIFIED_PROFILE, **changed))
+    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+    result = held(store, certificate_with_parameters, calendar, run)
+    assert result.outcome is CheckOutcome.STALE
+    assert "judge: openai:judge-1 is not what it was (its fingerprint differs)" in result.broken
+
+
+def test_the_same_parameters_in_other_words_are_not_stale(
+    store: Store, certificate_with_parameters: Path, calendar: Calendar
+) -> None:
+    same = fingerprint_with(replace(CERTIFIED_PROFILE, timeout_s=60))
+    earlier = same.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
+    assert earlier != same
+    for fingerprint in (same, earlier):
+        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+        result = held(store, certificate_with_parameters, calendar, run)
+        assert not [each for each in result.broken if each.startswith("judge:")]
 
 
 def test_other_examples_are_stale_and_flatter_on_their_own_conversations(

@@ -3,15 +3,17 @@
 import asyncio
 import json
 import logging
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judging.judge_profile import JudgeProfile
+from faithtui.domain.judging.judge_profile import HIDDEN, JudgeProfile
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.preview.run_preview import preview_requests
+from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.review.agreement_report import write_report
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.events import ParameterRefused, RunEvent
@@ -22,6 +24,7 @@ from faithtui.logbook import open_log
 from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_pooled_claims_question
 from faithtui.store.records import RunState
+from faithtui.store.runs.startup_list import read_startup_runs
 from tests.engine.building import CountingJudge, conversation, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 
@@ -110,6 +113,63 @@ async def test_other_parameters_are_another_judge_whose_replies_are_its_own(
         assert server.bodies[-1]["temperature"] == 0.7
         prints = {each.spec.judge_fingerprint for each in store.runs.rows()}
         assert len(prints) == 2
+
+
+def change_run(file: Path, run: int, **columns: str) -> None:
+    """Write a run as an earlier version stored it."""
+    with closing(sqlite3.connect(file)) as raw, raw:
+        for name, value in columns.items():
+            raw.execute(f"UPDATE run SET {name} = ? WHERE id = ?", (value, run))
+
+
+async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    profile = JudgeProfile(extra_headers={"X-Team": "evals"})
+    file = tmp_path / "talks.db"
+    with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
+        order = request_for(server, profile)
+        runs = [planner.plan_run(store, order) for _ in range(2)]
+        today = store.runs.row(runs[0]).spec.judge_fingerprint
+        earlier = today.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
+        assert earlier != today
+        for run in runs:
+            change_run(file, run, judge_fingerprint=earlier)
+        assert await runner.execute_run(store, runs[0], lambda event: None) is RunState.DONE
+        asked = len(server.bodies)
+        assert asked
+        # What is stored is looked up by what the run was begun with.
+        (left,) = await asyncio.to_thread(preview_runs, store, runs[1:])
+        assert (left.calls.value, left.calls_stored) == (0, asked)
+        assert await runner.execute_run(store, runs[1], lambda event: None) is RunState.DONE
+        assert len(server.bodies) == asked
+
+
+async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_asked(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "talks.db"
+    with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
+        run = planner.plan_run(store, request_for(server, JudgeProfile()))
+        row = store.runs.row(run)
+        body = {"metadata": {"api_key": SECRET, "team": "evals"}}
+        identity = json.dumps({"extra_body": body}, separators=(",", ":"))
+        change_run(
+            file,
+            run,
+            profile=json.dumps({"extra_body": body}),
+            judge_fingerprint=f"{row.spec.judge_fingerprint.partition(' parameters')[0]}"
+            f" parameters={identity}",
+        )
+        read = store.runs.row(run)
+        assert SECRET not in repr(read)
+        assert read.spec.profile.extra_body == {"metadata": {"api_key": HIDDEN, "team": "evals"}}
+        assert read_startup_runs(file) == store.runs.rows()
+        with pytest.raises(ConfigError, match=r"hold a secret .*: api_key\. Start a new run"):
+            await runner.execute_run(store, run, lambda event: None)
+        assert server.bodies == []
+        with pytest.raises(ConfigError, match="api_key"):
+            planner.plan_run(store, request_for(server, read.spec.profile))
 
 
 async def test_a_limit_of_tokens_that_was_set_is_never_raised() -> None:

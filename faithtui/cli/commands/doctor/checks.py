@@ -11,11 +11,12 @@ from pathlib import Path
 
 from faithtui.agreement.rating_scales import is_listed_scale
 from faithtui.cli.output import format_counts, plural
+from faithtui.cli.run_environment import environment_from_settings
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.judge_check import try_judge
-from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
@@ -55,7 +56,7 @@ def run_checks(
         ConfigError: The settings cannot be read.
     """
     settings = load_settings()
-    environment = make_run_environment(prices=settings.prices, redact=settings.redact)
+    environment = environment_from_settings(settings)
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
     return [

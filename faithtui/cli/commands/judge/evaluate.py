@@ -51,12 +51,17 @@ def evaluate(
     )
 
     claims = read_claims_of_file(file)
-    ref, opening = open_wanted_judge(judge, base_url)
+    ref, opening, limiters = open_wanted_judge(judge, base_url)
 
     async def ask() -> "tuple[list[FamilyFigures], FamilyFigures]":
         async with opening as opened:
             pairs = [(each.claim, each.passages) for each in claims]
-            verdicts = await judge_labelled_claims(opened, pairs, concurrency=concurrency)
+            verdicts = await judge_labelled_claims(
+                opened,
+                pairs,
+                concurrency=concurrency,
+                limiter=limiters.get_limiter(opened.account),
+            )
         return compute_family_figures(claims, verdicts), compute_total_figures(claims, verdicts)
 
     families, total = asyncio.run(ask())

@@ -62,11 +62,12 @@ def probe(
         if file is not None
         else _read_claims_of_run(str(run), options.store)
     )[:limit]
-    ref, opening = open_wanted_judge(judge, base_url)
+    ref, opening, limiters = open_wanted_judge(judge, base_url)
 
     async def ask() -> "list[ProbeFigures]":
         async with opening as opened:
-            return await probe_judge(opened, claims, seed, concurrency=concurrency)
+            limiter = limiters.get_limiter(opened.account)
+            return await probe_judge(opened, claims, seed, concurrency=concurrency, limiter=limiter)
 
     figures = asyncio.run(ask())
     if options.json:

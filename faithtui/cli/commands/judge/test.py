@@ -34,9 +34,9 @@ def check_judge(
     import asyncio
     import os
 
+    from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import describe_usage, try_judge
-    from faithtui.engine.runs.environment import make_run_environment
     from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import check_timeout
 
@@ -46,14 +46,13 @@ def check_judge(
     address = base_url or (settings.base_url if name in (None, settings.judge) else None)
     ref = name or settings.judge
     profile = choose_profile(ref, settings.judges, os.environ)
-    environment = make_run_environment(prices=settings.prices, redact=settings.redact)
     trial = asyncio.run(
         try_judge(
             ref,
             address,
             profile=profile,
             timeout_s=timeout or profile.timeout_s or settings.timeout_s,
-            environment=environment,
+            environment=environment_from_settings(settings),
         )
     )
     if merge_common_options(context, None, json).json:

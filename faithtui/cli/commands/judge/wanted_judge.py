@@ -1,7 +1,7 @@
 """The judge that `judge evaluate` and `judge probe` ask, and the options that name it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from faithtui.domain.probes.labelled_claims import LabelledClaim
+    from faithtui.engine.calls.rate_limiter import RateLimiters
     from faithtui.judges.base import Judge
 
 JudgeOption = Annotated[
@@ -20,17 +21,24 @@ ConcurrencyOption = Annotated[
 ]
 
 
-def open_wanted_judge(
-    judge: str | None, base_url: str | None
-) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
-    """Open the judge that was typed, else the one of the settings; give its name too.
+class WantedJudge(NamedTuple):
+    """A judge to be tried."""
 
-    It is asked with the parameters that a run would ask it with.
+    ref: str
+    opening: "AbstractAsyncContextManager[Judge]"
+    limiters: "RateLimiters"
+    """Limits of speed, as set."""
+
+
+def open_wanted_judge(judge: str | None, base_url: str | None) -> WantedJudge:
+    """Open the judge that was typed, else the one of the settings.
+
+    It is asked with the parameters and within the limits that a run would ask it with.
     """
     import os
 
+    from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
-    from faithtui.engine.runs.environment import make_run_environment
     from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import TIMEOUT_S
     from faithtui.judges.registry import open_judge
@@ -38,16 +46,16 @@ def open_wanted_judge(
     settings = load_settings()
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
-    redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
+    environment = environment_from_settings(settings)
     profile = choose_profile(ref, settings.judges, os.environ)
     opening = open_judge(
         ref,
         base_url=address,
         profile=profile,
         timeout_s=profile.timeout_s or settings.timeout_s or TIMEOUT_S,
-        redact=redact,
+        redact=environment.redact,
     )
-    return ref, opening
+    return WantedJudge(ref, opening, environment.rate_limiters)
 
 
 def read_claims_of_file(file: Path) -> "tuple[LabelledClaim, ...]":

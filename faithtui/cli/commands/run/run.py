@@ -313,6 +313,9 @@ def run(
             show_preview(opened, requests, runs, environment, as_json=options.json)
             return
         if resumed is not None:
+            if recorder is not None:
+                spec = opened.runs.row(resumed).spec
+                recorder.check_judge(spec.judge, spec.judge_fingerprint)
             change_limits(
                 opened,
                 resumed,

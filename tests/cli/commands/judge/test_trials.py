@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.cli.commands.judge.wanted_judge import open_wanted_judge
 from faithtui.engine.runs import runner
 from faithtui.errors import JudgeAuthFailed, JudgeUnreachable, JudgeUnusable
 from faithtui.judges.base import JudgeReply, JudgeRequest
@@ -116,6 +117,18 @@ def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 0
     assert result.json["claims"] == 5
     assert any(each["kind"] == "verbosity" for each in result.json["probes"])
+
+
+def test_the_limits_of_the_settings_hold_for_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "limited"
+    home.mkdir()
+    (home / "config.toml").write_text("requests_per_minute = 30\n")
+    monkeypatch.setenv("FAITHTUI_HOME", str(home))
+    limiter = open_wanted_judge("openai:m", "http://127.0.0.1:9/v1").limiters.get_limiter("any")
+    assert limiter is not None
+    assert limiter.pace == 0.5
 
 
 def test_a_judge_is_asked_with_the_parameters_of_a_run(

@@ -14,6 +14,7 @@ from faithtui.judges.recording import ReplyRecorder
 from faithtui.judges.registry import judge_fingerprint
 from faithtui.judges.replay_judge import ReplayJudge
 from faithtui.metrics.registry import METRICS
+from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, opened, planned, store_with
@@ -160,7 +161,11 @@ def test_a_run_adds_nothing_to_the_recording_of_another_judge(
     with ReplyRecorder(file) as recorder:
         recorder.note_judge("openai:m1", "m1 at t=0", None)
     before = file.read_bytes()
-    found = cli("run", "--record", file, "--store", judged)
-    assert found.code == ExportError.exit_code
-    assert f"{file} is a recording of openai:m1; name another file" in found.err
-    assert file.read_bytes() == before
+    for more in ((), ("--resume", "1")):
+        found = cli("run", *more, "--record", file, "--store", judged)
+        assert found.code == ExportError.exit_code
+        # No run was begun that could be resumed.
+        assert found.err == f"error: {file} is a recording of openai:m1; name another file\n"
+        assert file.read_bytes() == before
+    with Store.open(judged, create=False) as store:
+        assert [each.state for each in store.runs.rows()] == [RunState.DONE]
