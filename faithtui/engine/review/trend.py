@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from faithtui.agreement.gate.certificate import split_metric_options
 from faithtui.agreement.report.levels import report_claims
 from faithtui.agreement.report.report import PreparedUnits, compare_prepared
@@ -114,6 +116,7 @@ def _make_point(
         beyond=design.beyond,
         accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
         change=change if change is not None and change.n_common else None,
+        counts_alike=design.follows_draw,
     )
 
 
@@ -126,11 +129,14 @@ def _bound_accuracy(
 ) -> tuple[float, float] | None:
     """Bound accuracy by what the run did not judge of the labelled claims."""
     weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
-    places = units.compared.places.tolist()
-    judged = sum(weights.get(units.readings.claims[place].claim, 0) for place in places)
-    whole = sum(weights.values())
-    if accuracy is None or not whole or judged >= whole * (1 - 1e-9):
+    places, claims = units.compared.places, units.compared.all
+    weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
+    judged, whole = float(weight.sum()), sum(weights.values())
+    if accuracy is None or not judged or judged >= whole * (1 - 1e-9):
         return None
+    if units.readings.design.follows_draw:
+        # The figure counts claims alike; bounds are of the set, whose claims do not.
+        accuracy = float(weight[claims.human[places] == claims.judge[places]].sum()) / judged
     share = judged / whole
     return accuracy * share, accuracy * share + 1 - share
 
