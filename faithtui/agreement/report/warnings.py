@@ -26,9 +26,9 @@ MANY_DIFFERENCES = 0.25
 """Share of the units labelled by several annotators of which their labels differ."""
 OUTLIER = 0.25
 """Distance of a person's share of overrides from that of the person in the middle."""
-MANY_UNFAIR = 0.1
-"""Share of the labelled claims called no fair claim from which on it is asked whether these are the
-ones that the judge gets wrong."""
+MANY_LEFT_OUT = 0.1
+"""Share of the labelled claims called no fair claim, or left out for an `idk`, from which on it is
+asked whether these are the ones that the judge gets wrong."""
 HASTY_S = 2.0
 """Seconds on a claim below which nobody has read it and its passages."""
 _ROUNDING = 1e-12
@@ -404,8 +404,12 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     if design.beyond:
         message += (
             f" {_count(design.beyond, one, many)} of this run could not be drawn there and are "
-            "left out."
+            "left out"
         )
+        has_rate = report.rate.corrected_this_run.ci_low is not None
+        message += (
+            "; the intervals of the corrected share reach as far as these could move it." * has_rate
+        ) or "."
     severity = Severity.CAUTION if design.unjudged or design.beyond else Severity.INFO
     about = (WarningSubject.RATE, WarningSubject.DESIGN)
     return ReportWarning("sample_of_other_run", severity, message, report.level, about)
@@ -499,14 +503,17 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             f"{_count(coverage.idk_excluded, f'labelled {one}', f'labelled {many}')} left out "
             "because judge or annotators call them idk (--idk exclude)."
         )
-        yield ReportWarning("idk_excluded", Severity.INFO, message, level, about)
+        looked_at = coverage.compared + coverage.idk_excluded
+        many_unsure = coverage.idk_excluded > MANY_LEFT_OUT * looked_at
+        severity = Severity.CAUTION if many_unsure else Severity.INFO
+        yield ReportWarning("idk_excluded", severity, message, level, about)
     if coverage.not_a_claim:
         message = (
             f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
             "them x, not a fair claim."
         )
         looked_at = coverage.compared + coverage.not_a_claim
-        many_unfair = coverage.not_a_claim > MANY_UNFAIR * looked_at
+        many_unfair = coverage.not_a_claim > MANY_LEFT_OUT * looked_at
         severity = Severity.CAUTION if many_unfair else Severity.INFO
         yield ReportWarning("not_a_claim", severity, message, level, about)
     if coverage.other_words:

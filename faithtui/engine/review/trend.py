@@ -11,6 +11,7 @@ from faithtui.agreement.report.report import PreparedUnits, compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend import Trend, TrendPoint
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
+from faithtui.agreement.statistics.rates import widen_to_unknown_units
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import (
     make_other_judge,
@@ -95,7 +96,8 @@ def _make_point(
         change = compare_prepared(
             its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
         )
-    design = units.readings.design
+    design, answered = units.readings.design, report.agreement.n + report.coverage.not_a_claim
+    known = design.frame_units * report.agreement.n / max(1, answered)
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,
@@ -110,7 +112,8 @@ def _make_point(
         accuracy=report.percent,
         kappa=report.cohen_kappa,
         recall_no=report.strict.recall,
-        score=report.rate.corrected_this_run,
+        # A report speaks of what the run judged, this of the set.
+        score=widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged),
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,

@@ -74,7 +74,14 @@ def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
     for each in found:
         claims = compute_run_agreement(store, each.run, settings).report.claims
         assert each.accuracy == claims.percent
-        assert each.score == claims.rate.corrected_this_run
+        score = claims.rate.corrected_this_run
+        if each.unjudged:
+            # Nothing is known of the half of the set that it did not judge.
+            assert (score.ci_low, score.ci_high) != (None, None)
+            half = ((score.ci_low or 0) / 2, 1 - (1 - (score.ci_high or 0)) / 2)
+            assert (each.score.ci_low, each.score.ci_high) == pytest.approx(half)
+            score = replace(score, ci_low=each.score.ci_low, ci_high=each.score.ci_high)
+        assert each.score == score
         assert (each.kappa, each.recall_no) == (claims.cohen_kappa, claims.strict.recall)
     assert found[0].change is None
     for before, now in ((found[0], found[1]), (found[1], found[2])):
