@@ -43,6 +43,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "unscored_answers": _AGREEMENT,
     "uninformative_judge": (Criterion.RECALL,),
     "not_a_claim": _OF_LABELS,
+    "idk_excluded": _OF_LABELS,
     "shown_examples": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""

@@ -47,10 +47,12 @@ from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
     compute_worst_case_bounds,
+    estimate_fair_units,
     estimate_future_rate,
     estimate_run_rate,
     estimate_run_rate_clustered,
     merge_unlabelled,
+    widen_to_unknown_units,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
@@ -386,12 +388,35 @@ def estimate_rate(
 ) -> PassRate:
     """Estimate the share of units that pass, half of each tie between annotators.
 
+    Units of the run that could not be drawn, as a judge has that words its claims itself, may all
+    pass or all fail: what it words otherwise need not be like the rest.
+
     Args:
-        units: All of the run.
+        units: All of the run that could be drawn.
         design: How the labelled ones were chosen.
         labels: What the judge can say.
         level: Confidence level in (0, 1).
     """
+    found = _estimate_drawable_rate(units, design, labels, level)
+    if not design.beyond or found.corrected_this_run.value is None:
+        return found
+    known = estimate_fair_units(_count_strata(units, design, labels).total)
+    this_run, future = (
+        widen_to_unknown_units(each, known, design.beyond)
+        for each in (found.corrected_this_run, found.corrected_future)
+    )
+    return replace(
+        found,
+        corrected_this_run=this_run,
+        corrected_future=future,
+        assumptions=(*found.assumptions, "what could not be drawn may all pass, or all fail"),
+    )
+
+
+def _estimate_drawable_rate(
+    units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
+) -> PassRate:
+    """Estimate the share that passes of the units that could be drawn, see `estimate_rate`."""
     error = units.error
     if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
         return _estimate_settled_rate(units, design, labels, level)

@@ -27,12 +27,12 @@ def make_confidence_sequences(
 
     Returns:
         None without labels in the order of a simple or stratified sample, or where the run judged
-        something since it was drawn. Whole conversations have no such order of claims.
+        something that could not be drawn. Whole conversations have no such order of claims.
     """
     design = compared.design
     if design.kind not in (DesignKind.SIMPLE, DesignKind.STRATIFIED):
         return None
-    if len(compared.all) != design.frame_units:
+    if design.beyond or len(compared.all) != design.frame_units:
         return None
     served, later = _split_at_first_open(compared)
     labels = sum(each.state is LabelState.LABELLED for each in served)

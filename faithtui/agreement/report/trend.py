@@ -10,7 +10,10 @@ from faithtui.domain.ids import RunId
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A run on the claims of a set. Figures are weighted as the claims were drawn."""
+    """A run on the claims of a set.
+
+    Figures are weighted as the claims were drawn, but for runs that `counts_alike`.
+    """
 
     run: RunId
     made_at: datetime
@@ -45,6 +48,9 @@ class TrendPoint:
     change: ComparisonReport | None
     """Beside the run before, on the claims of both; None for the first one, and where they share
     no labelled claim."""
+    counts_alike: bool = False
+    """The run judged claims because they were drawn, or passed them over: its figures are of the
+    labelled claims alone, unweighted, and the change of the next run too."""
 
 
 @dataclass(frozen=True, slots=True)

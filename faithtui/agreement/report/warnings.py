@@ -1,5 +1,6 @@
 """What a reader must know before believing the figures."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
@@ -7,7 +8,7 @@ from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.annotator_error import FEWEST_SHARED
 from faithtui.agreement.report.headline import format_group_count
 from faithtui.agreement.report.headline import format_quantity as _count
-from faithtui.agreement.report.model import AgreementReport, LevelReport
+from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
     ReportLevel,
@@ -23,12 +24,13 @@ FEW_GROUPS = 20
 MANY_SKIPPED = 0.05
 """Share of what was served in a stratum."""
 MANY_DIFFERENCES = 0.25
-"""Share of the units labelled by several annotators of which their labels differ."""
+"""Share of the units labelled by several annotators of which their labels differ, or those of one
+annotator and the others."""
 OUTLIER = 0.25
 """Distance of a person's share of overrides from that of the person in the middle."""
-MANY_UNFAIR = 0.1
-"""Share of the labelled claims called no fair claim from which on it is asked whether these are the
-ones that the judge gets wrong."""
+MANY_LEFT_OUT = 0.1
+"""Share of the labelled claims called no fair claim, or left out for an `idk`, from which on it is
+asked whether these are the ones that the judge gets wrong."""
 HASTY_S = 2.0
 """Seconds on a claim below which nobody has read it and its passages."""
 _ROUNDING = 1e-12
@@ -109,6 +111,45 @@ def _warn_of_integrity(soundness: Soundness, sentence: str) -> Iterator[ReportWa
             yield ReportWarning("texts_not_found", Severity.INFO, message, about=about)
 
 
+def _warn_of_conflict(humans: HumanReport, many: str) -> Iterator[ReportWarning]:
+    """Warn where annotators differ often, or one of them often differs from the others.
+
+    Labels that are stored under several names agree with each other, so that all pairs together
+    differ the less the more names there are; one annotator and all others differ as often as
+    before.
+    """
+    same = humans.percent.value
+    message = ""
+    if same is not None and 1 - same > MANY_DIFFERENCES and humans.units >= FEWEST_SHARED:
+        message = (
+            f"Annotators differ on {1 - same:.0%} of the {humans.units:,} {many} that several "
+            "labelled"
+        )
+    else:
+        shared, differing = Counter[str](), Counter[str]()
+        for pair in humans.pairs:
+            agreement = pair.agreement
+            for name in (pair.a, pair.b):
+                shared[name] += agreement.n
+                differing[name] += agreement.n - agreement.table.agreed_count
+        known = [name for name in shared if shared[name] >= FEWEST_SHARED * (humans.raters - 1)]
+        worst = max(known, key=lambda name: differing[name] / shared[name], default="")
+        if worst and differing[worst] > MANY_DIFFERENCES * shared[worst]:
+            message = (
+                f"{worst} differs from the other annotators on "
+                f"{differing[worst] / shared[worst]:.0%} of what each of them labelled too"
+            )
+    if message:
+        message += (
+            ": the guideline or the task is unclear, or one of them is careless. The interval of "
+            "the corrected share allows for it, if they err apart from each other."
+        )
+        about = (WarningSubject.HUMANS, WarningSubject.RATE)
+        yield ReportWarning(
+            "annotators_conflict", Severity.CAUTION, message, ReportLevel.CLAIMS, about
+        )
+
+
 def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
     """Warn about who labelled, and how."""
     anchoring, level = report.anchoring, ReportLevel.CLAIMS
@@ -123,16 +164,7 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
     humans = report.get_humans(ReportLevel.CLAIMS)
     if humans is not None:
-        same = humans.percent.value
-        if same is not None and 1 - same > MANY_DIFFERENCES and humans.units >= FEWEST_SHARED:
-            many = report.claims.unit[1]
-            message = (
-                f"Annotators differ on {1 - same:.0%} of the {humans.units:,} {many} that several "
-                "labelled: the guideline or the task is unclear, or one of them is careless. The "
-                "interval of the corrected share allows for it, if they err apart from each other."
-            )
-            about = (WarningSubject.HUMANS, WarningSubject.RATE)
-            yield ReportWarning("annotators_conflict", Severity.CAUTION, message, level, about)
+        yield from _warn_of_conflict(humans, report.claims.unit[1])
     for each_level in report.levels:
         humans = report.get_humans(each_level.level)
         ceiling = None if humans is None else humans.krippendorff_alpha.value
@@ -404,8 +436,12 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     if design.beyond:
         message += (
             f" {_count(design.beyond, one, many)} of this run could not be drawn there and are "
-            "left out."
+            "left out"
         )
+        has_rate = report.rate.corrected_this_run.ci_low is not None
+        message += (
+            "; the intervals of the corrected share reach as far as these could move it." * has_rate
+        ) or "."
     severity = Severity.CAUTION if design.unjudged or design.beyond else Severity.INFO
     about = (WarningSubject.RATE, WarningSubject.DESIGN)
     return ReportWarning("sample_of_other_run", severity, message, report.level, about)
@@ -499,14 +535,17 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             f"{_count(coverage.idk_excluded, f'labelled {one}', f'labelled {many}')} left out "
             "because judge or annotators call them idk (--idk exclude)."
         )
-        yield ReportWarning("idk_excluded", Severity.INFO, message, level, about)
+        looked_at = coverage.compared + coverage.idk_excluded
+        many_unsure = coverage.idk_excluded > MANY_LEFT_OUT * looked_at
+        severity = Severity.CAUTION if many_unsure else Severity.INFO
+        yield ReportWarning("idk_excluded", severity, message, level, about)
     if coverage.not_a_claim:
         message = (
             f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
             "them x, not a fair claim."
         )
         looked_at = coverage.compared + coverage.not_a_claim
-        many_unfair = coverage.not_a_claim > MANY_UNFAIR * looked_at
+        many_unfair = coverage.not_a_claim > MANY_LEFT_OUT * looked_at
         severity = Severity.CAUTION if many_unfair else Severity.INFO
         yield ReportWarning("not_a_claim", severity, message, level, about)
     if coverage.other_words:

@@ -15,7 +15,7 @@ Statistical Association 65:1350-1361, for a judge who sees all and a person who 
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -134,7 +134,7 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     """
     if any(each.population and not each.answered for each in strata):
         return Reason.NO_ITEMS
-    whole = _estimate_fair(strata)
+    whole = estimate_fair_units(strata)
     if not whole:
         return Reason.NO_ITEMS
     parts = (
@@ -143,7 +143,7 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     return math.fsum(parts)
 
 
-def _estimate_fair(strata: Sequence[LabelledStratum]) -> float:
+def estimate_fair_units(strata: Sequence[LabelledStratum]) -> float:
     """Estimate how many claims are fair; 0 where nobody looked at any."""
     return math.fsum(
         each.population * (each.labelled / each.answered) for each in strata if each.answered
@@ -238,7 +238,7 @@ def estimate_run_rate(
     bounds = compute_worst_case_bounds(strata)
     if isinstance(value, Reason) or bounds is None:
         return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
-    whole = _estimate_fair(strata)
+    whole = estimate_fair_units(strata)
     # Without unfair claims there are two types of label to be mistrusted, else three.
     outcomes = 3 if any(each.unfair for each in strata) else 2
     variance = 0.0
@@ -266,6 +266,24 @@ def estimate_run_rate(
         method=EstimateMethod.STRATIFIED,
         se=se,
     )
+
+
+def widen_to_unknown_units(rate: Estimate, known: float, unknown: int) -> Estimate:
+    """Let units that nothing is known of all fail, or all pass.
+
+    Args:
+        rate: Of the units that labelled ones stand for.
+        known: How many these are, fair ones alone.
+        unknown: How many further ones it shall be about too.
+
+    Returns:
+        The same value; its interval holds the share among all of them where that of `rate` holds
+        the share among the known.
+    """
+    if rate.ci_low is None or rate.ci_high is None or not unknown:
+        return rate
+    share = known / (known + unknown)
+    return replace(rate, ci_low=rate.ci_low * share, ci_high=1 - (1 - rate.ci_high) * share)
 
 
 def estimate_run_rate_clustered(groups: GroupedStrata, level: float = LEVEL) -> Estimate:

@@ -34,7 +34,8 @@ def trend(
 
     One line a run: accuracy, kappa, recall of `no` and corrected score with intervals, and the
     change of accuracy against the run before with the p value of a paired test. Figures are
-    weighted as the claims were drawn.
+    weighted as the claims were drawn. Those with a * count all labelled claims alike: such a run
+    judged what was drawn rather than the rest.
 
     Example: faithtui trend NAME --svg trend.svg
     """
@@ -80,8 +81,18 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
             Column("CHANGE"),
             Column("P", "right"),
         ],
-        [_format_point(each) for each in found.points],
+        [
+            _format_point(each, before)
+            for before, each in zip((None, *found.points), found.points, strict=False)
+        ],
     )
+    alike = [str(each.run) for each in found.points if each.counts_alike]
+    if alike:
+        runs = f"run {alike[0]}" if len(alike) == 1 else f"runs {', '.join(alike)}"
+        print_text(
+            f"* labelled claims counted alike, not comparable with weighted figures: {runs} judged "
+            "claims because they were drawn, or passed them over, and nothing is said of the rest"
+        )
     for each in found.points:
         for note in _list_notes(row, each):
             print_to_stderr(f"run {each.run}: {note}")
@@ -91,22 +102,25 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         )
 
 
-def _format_point(point: "TrendPoint") -> tuple[str, ...]:
+def _format_point(point: "TrendPoint", before: "TrendPoint | None") -> tuple[str, ...]:
     from faithtui.agreement.documents.wording import EMPTY_CELL, estimate_text, p_value_text
 
     change = point.change
     model = f" ({', '.join(point.served_models)})" if point.served_models else ""
+    mark = " *" if point.counts_alike else ""
+    # A change has the weights of the run before.
+    mark_of_change = " *" if before is not None and before.counts_alike else ""
     return (
         str(point.run),
         f"{point.made_at:%Y-%m-%d}",
         f"{point.judge}{model}",
         point.prompts[:8],
         str(point.compared),
-        estimate_text(point.accuracy),
-        estimate_text(point.kappa),
-        estimate_text(point.recall_no),
+        estimate_text(point.accuracy) + mark,
+        estimate_text(point.kappa) + mark,
+        estimate_text(point.recall_no) + mark,
         estimate_text(point.score),
-        EMPTY_CELL if change is None else estimate_text(change.difference),
+        EMPTY_CELL if change is None else estimate_text(change.difference) + mark_of_change,
         EMPTY_CELL if change is None else p_value_text(change.holm_p),
     )
 
@@ -161,6 +175,7 @@ def _point_to_json(point: "TrendPoint") -> dict[str, object]:
         "claims_from": point.claims_from,
         "window_size": point.window_size,
         "labelled": point.compared,
+        "counts_alike": point.counts_alike,
         "accuracy": value_json(point.accuracy),
         "kappa": value_json(point.kappa),
         "recall_no": value_json(point.recall_no),

@@ -74,6 +74,12 @@ class RunComparison:
             if self.design.claim_set is not None
             else f"by the sample «{self.design.name}» of run {run}"
         )
+        if self.design.follows_draw:
+            return (
+                f"{whose}: all claims count alike, as run {self.a.id} judged claims because they "
+                "were drawn, or passed them over; nothing is said of the rest, and comparing a run "
+                "over all of them with it keeps the weights"
+            )
         counts = (
             "each claim counts for as many as it stands for"
             if self.report.weighted

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from faithtui.agreement.gate.certificate import split_metric_options
 from faithtui.agreement.report.levels import report_claims
 from faithtui.agreement.report.report import PreparedUnits, compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend import Trend, TrendPoint
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
+from faithtui.agreement.statistics.rates import widen_to_unknown_units
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import (
     make_other_judge,
@@ -93,7 +96,8 @@ def _make_point(
         change = compare_prepared(
             its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
         )
-    design = units.readings.design
+    design, answered = units.readings.design, report.agreement.n + report.coverage.not_a_claim
+    known = design.frame_units * report.agreement.n / max(1, answered)
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,
@@ -108,12 +112,14 @@ def _make_point(
         accuracy=report.percent,
         kappa=report.cohen_kappa,
         recall_no=report.strict.recall,
-        score=report.rate.corrected_this_run,
+        # A report speaks of what the run judged, this of the set.
+        score=widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged),
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,
         accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
         change=change if change is not None and change.n_common else None,
+        counts_alike=design.follows_draw,
     )
 
 
@@ -126,11 +132,14 @@ def _bound_accuracy(
 ) -> tuple[float, float] | None:
     """Bound accuracy by what the run did not judge of the labelled claims."""
     weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
-    places = units.compared.places.tolist()
-    judged = sum(weights.get(units.readings.claims[place].claim, 0) for place in places)
-    whole = sum(weights.values())
-    if accuracy is None or not whole or judged >= whole * (1 - 1e-9):
+    places, claims = units.compared.places, units.compared.all
+    weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
+    judged, whole = float(weight.sum()), sum(weights.values())
+    if accuracy is None or not judged or judged >= whole * (1 - 1e-9):
         return None
+    if units.readings.design.follows_draw:
+        # The figure counts claims alike; bounds are of the set, whose claims do not.
+        accuracy = float(weight[claims.human[places] == claims.judge[places]].sum()) / judged
     share = judged / whole
     return accuracy * share, accuracy * share + 1 - share
 

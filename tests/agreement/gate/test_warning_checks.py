@@ -20,6 +20,7 @@ from faithtui.agreement.gate.warning_checks import (
     check_accepted_codes,
     check_warnings,
 )
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
     DesignKind,
@@ -30,7 +31,12 @@ from faithtui.agreement.labelled_units import (
     StratumCounts,
 )
 from faithtui.agreement.report.report import PreparedUnits, report_prepared
-from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.agreement.report.settings import (
+    ReportLevel,
+    ReportSettings,
+    ReportWarning,
+    Severity,
+)
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -204,6 +210,22 @@ def test_claims_called_unfair_are_asked_about_where_they_are_many() -> None:
     many = sampled([*GOOD, *[("no", "x")] * len(GOOD)])
     assert outcomes(gate(many)) == {CheckOutcome.UNDECIDED}
     accepted = replace(ASKED, accepted=("not_a_claim",))
+    assert outcomes(gate(many, accepted)) == {CheckOutcome.PASSED}
+
+
+@pytest.mark.parametrize("unsure", [("idk", "no"), ("no", "idk"), ("idk", "idk")])
+def test_claims_called_idk_are_asked_about_where_many_are_left_out(unsure: Said) -> None:
+    """A judge that says `idk` to what it would miss has a recall of 1 on the others."""
+    settings = ReportSettings(idk=IdkRule.EXCLUDE)
+    one = sampled([*GOOD, unsure]).readings
+    few = PreparedUnits(one, FAITHFULNESS, RULE, settings)
+    assert outcomes(gate(few)) == {CheckOutcome.PASSED}
+    half = sampled([*GOOD, *[unsure] * (len(GOOD) // 2)]).readings
+    many = PreparedUnits(half, FAITHFULNESS, RULE, settings)
+    found = gate(many)
+    assert outcomes(found) == {CheckOutcome.UNDECIDED}
+    assert found[Criterion.RECALL].reason.endswith("To accept it: --accept idk_excluded")
+    accepted = replace(ASKED, accepted=("idk_excluded",))
     assert outcomes(gate(many, accepted)) == {CheckOutcome.PASSED}
 
 

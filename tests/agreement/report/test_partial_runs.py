@@ -31,6 +31,50 @@ def test_intervals_hold_the_truth_of_a_part_that_does_not_follow_the_draw(part: 
 
 
 @pytest.mark.parametrize("design", ["simple", "stratified", "conversations"])
+def test_the_share_that_passes_is_that_of_claims_in_other_words_too(design: str) -> None:
+    """Half of the unfaithful are worded otherwise: of the others alone the share would be wrong."""
+    found = simulate(Setting(design, 0.1, 300, 100), "own words", 12)
+    rate = found["rate, this run"]
+    assert rate.part.shown == 12
+    assert rate.part.holds_run == rate.whole == 12
+    setting = Setting(design, 0.1, 300, 100)
+    population = coverage.draw_population(setting, np.random.default_rng(1))
+    compared = coverage.label_run(population, setting, 1)
+    judged = choose_part("own words", population, set(), np.random.default_rng(1))
+    alone, among_own = (
+        report_claims(rest_on_part(compared, judged, words_the_rest_otherwise=each), RULE).rate
+        for each in (False, True)
+    )
+    share = len(judged) / len(population.groups)
+    for narrow, wide in (
+        (alone.corrected_this_run, among_own.corrected_this_run),
+        (alone.corrected_future, among_own.corrected_future),
+    ):
+        assert wide.value == narrow.value
+        assert (wide.ci_low, wide.ci_high) == pytest.approx(
+            (share * (narrow.ci_low or 0), 1 - share * (1 - (narrow.ci_high or 0)))
+        )
+    assert "what could not be drawn may all pass, or all fail" in among_own.assumptions
+
+
+def test_claims_called_unfair_leave_fewer_to_outweigh_those_in_other_words() -> None:
+    setting = Setting("unfair", 0.3, 300, 100)
+    population = coverage.draw_population(setting, np.random.default_rng(1))
+    compared = coverage.label_run(population, setting, 1)
+    judged = choose_part("own words", population, set(), np.random.default_rng(1))
+    alone, among_own = (
+        report_claims(
+            rest_on_part(compared, judged, words_the_rest_otherwise=each), RULE
+        ).rate.corrected_this_run
+        for each in (False, True)
+    )
+    share = len(judged) / len(population.groups)
+    assert among_own.ci_low is not None
+    assert alone.ci_low is not None
+    assert among_own.ci_low < 0.99 * share * alone.ci_low
+
+
+@pytest.mark.parametrize("design", ["simple", "stratified", "conversations"])
 def test_a_run_that_judged_what_was_drawn_stands_for_nothing_else(design: str) -> None:
     setting = Setting(design, 0.1, 200, 40)
     found = report_part(setting, "claims drawn")

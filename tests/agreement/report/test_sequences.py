@@ -1,5 +1,7 @@
 """Intervals at every look, from the claims of a report."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,12 @@ def test_there_are_none_where_the_run_judged_more_since() -> None:
     drawn = simulated(SIMPLE)
     more = (*drawn.all.rows, drawn.all.rows[0]._replace(position=None))
     assert sequences(ComparedClaims(more, drawn.labels, drawn.design, drawn.settings)) is None
+
+
+def test_there_are_none_where_the_run_has_claims_that_could_not_be_drawn() -> None:
+    """Those may all pass or fail, and the sequence would speak of the others as of the run."""
+    compared = simulated(SIMPLE)
+    assert sequences(compared) is not None
+    design = replace(compared.design, beyond=3)
+    rows, labels = compared.all.rows, compared.labels
+    assert sequences(ComparedClaims(rows, labels, design, compared.settings)) is None

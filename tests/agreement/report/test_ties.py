@@ -178,6 +178,20 @@ def test_conflict_is_warned_of() -> None:
     assert "annotators_conflict" not in codes(report([other] * 9))
 
 
+def test_labels_under_another_name_too_hide_no_conflict() -> None:
+    """Two names of one person outvote the other annotator, and agree with each other."""
+    said = [("yes", ["no", "yes", "yes"])] * 12 + [("yes", ["yes", "yes", "yes"])] * 28
+    found = report(said)
+    assert found.humans is not None
+    assert found.humans.percent.value == pytest.approx(0.8)
+    (warning,) = [each for each in found.warnings if each.code == "annotators_conflict"]
+    assert warning.message.startswith("ann differs from the other annotators on 30% of")
+    less = report([*said[3:], *said[-3:]])
+    assert "annotators_conflict" not in codes(less)
+    few = report([("yes", ["no", "yes", "yes"])] * 9)
+    assert "annotators_conflict" not in codes(few)
+
+
 def test_an_answer_that_as_many_pass_as_fail_is_left_out() -> None:
     def answer(number: int, *words: str) -> AnswerUnit:
         opinions = tuple(

@@ -9,6 +9,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
+from tests.engine.review.test_trend import KEYS, done, set_of_conversations
 from tests.store.runs.test_run_designs import drawn, label, sampled
 
 
@@ -98,3 +99,20 @@ def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_pat
     assert (alone.code, "for --max-drop" in alone.err) == (3, True)
     missing = cli("trend", "x", "--store", labelled)
     assert (missing.code, "there is no claim set x" in missing.err) == (4, True)
+
+
+def test_a_trend_marks_what_counts_claims_alike(cli: Cli, tmp_path: Path) -> None:
+    """A run of the drawn conversations alone has figures of the labelled claims, unweighted."""
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        _, keys = set_of_conversations(store)
+        done(store, keys)
+        done(store, [f"{each}1" for each in KEYS])
+    shown = cli("trend", "shop", "--store", path)
+    assert shown.code == 0, shown.err
+    _, _, whole, part, last, note = shown.out.splitlines()
+    assert (whole.count(" *"), part.count(" *"), last.count(" *")) == (0, 3, 1)
+    assert note.startswith("* labelled claims counted alike, not comparable with weighted figures")
+    assert "run 2 judged claims because they were drawn" in note
+    runs = cli("trend", "shop", "--store", path, "--json").json["runs"]
+    assert [each["counts_alike"] for each in runs] == [False, True, False]

@@ -144,6 +144,33 @@ def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
         compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
 
 
+def test_claims_that_could_not_be_drawn_may_all_pass_or_all_fail(store: Store, run: RunId) -> None:
+    """A judge that words claims otherwise has no surer share than these leave it."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
+    label(store, run, drawn(store, row), "yes")
+    wanted = ReportSettings(sample=row.id)
+    same = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    more = {turn: (*words, "yes") for turn, words in SECOND.items()}
+    other = judged_all(store, KEYS, more, replace(SPEC, judge="openai:third"))
+    alone, among_own = (compute_run_agreement(store, each, wanted).report for each in (same, other))
+    known, found = (each.claims.rate.corrected_this_run for each in (alone, among_own))
+    design = among_own.claims.design
+    assert (design.beyond, known.value, found.value) == (40, 1.0, 1.0)
+    assert (known.ci_low, found.ci_high) != (None, None)
+    share = design.frame_units / (design.frame_units + 40)
+    assert found.ci_low == pytest.approx((known.ci_low or 0) * share)
+    (told,) = (each.message for each in among_own.warnings if each.code == "sample_of_other_run")
+    assert told.endswith(
+        "left out; the intervals of the corrected share reach as far as these could move it."
+    )
+    accepted = ("sample_of_other_run", "not_checked")
+    request = GateRequest(score=0.8, sample=row.id, accept=accepted)
+    for number, outcome in ((same, CheckOutcome.PASSED), (other, CheckOutcome.BELOW)):
+        checks = check_gate(store, number, request).checks
+        (score,) = (each for each in checks if each.criterion is Criterion.SCORE)
+        assert score.outcome is outcome, score
+
+
 def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
     store: Store, run: RunId
 ) -> None:

@@ -1,7 +1,7 @@
 """Runs over one claim set: their figures, the change from one to the next, and the gate on it."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, Th
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.review.gate import GateRequest, check_gate
@@ -29,7 +30,9 @@ BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
 """Of the claims that the first judge calls yes, no, idk, yes, yes."""
 
 
-def done(store: Store, keys: str = KEYS, labels: Labels | None = None, judge: str = "j") -> RunId:
+def done(
+    store: Store, keys: Iterable[str] = KEYS, labels: Labels | None = None, judge: str = "j"
+) -> RunId:
     spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
     run = judged_all(store, keys, spec=spec, **({} if labels is None else {"labels": labels}))
     store.runs.set_state(run, RunState.DONE)
@@ -71,7 +74,14 @@ def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
     for each in found:
         claims = compute_run_agreement(store, each.run, settings).report.claims
         assert each.accuracy == claims.percent
-        assert each.score == claims.rate.corrected_this_run
+        score = claims.rate.corrected_this_run
+        if each.unjudged:
+            # Nothing is known of the half of the set that it did not judge.
+            assert (score.ci_low, score.ci_high) != (None, None)
+            half = ((score.ci_low or 0) / 2, 1 - (1 - (score.ci_high or 0)) / 2)
+            assert (each.score.ci_low, each.score.ci_high) == pytest.approx(half)
+            score = replace(score, ci_low=each.score.ci_low, ci_high=each.score.ci_high)
+        assert each.score == score
         assert (each.kappa, each.recall_no) == (claims.cohen_kappa, claims.strict.recall)
     assert found[0].change is None
     for before, now in ((found[0], found[1]), (found[1], found[2])):
@@ -131,6 +141,47 @@ def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimS
     store.runs.archive([RunId(3)])
     assert [each.run for each in compute_trend(store, claim_set).points] == [1, 2]
     store.runs.restore([RunId(3)])
+
+
+def test_a_run_of_what_was_drawn_is_marked_as_counted_alike(tmp_path: Path) -> None:
+    """Its figures are not those of the set, and the change of the next run is not weighted."""
+    with Store.open(tmp_path / "s.db") as store:
+        claim_set, drawn_keys = set_of_conversations(store)
+        done(store, keys=drawn_keys[:5], labels=BETTER)
+        done(store, keys=[f"{each}1" for each in KEYS], labels=BETTER)
+        trend = compute_trend(store, claim_set)
+        whole, part, last = trend.points
+        there = compare_runs(store, RunId(1), RunId(2), "ann")
+        back = compare_runs(store, RunId(2), RunId(1), "ann")
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    assert [each.counts_alike for each in trend.points] == [False, True, False]
+    assert part.score.reason is Reason.DESIGN_NOT_RANDOM
+    assert whole.score.value is not None
+    assert last.change is not None
+    assert "(counted alike)" in trend_svg(trend, "shop")
+    # One of six drawn conversations was not judged.
+    assert part.accuracy_bounds is not None
+    low, high = part.accuracy_bounds
+    assert part.accuracy.value is not None
+    assert high - low == pytest.approx(1 / 6)
+    assert low == pytest.approx(part.accuracy.value * 5 / 6)
+    assert len(weights) == 30
+    assert "each claim" not in back.weighting
+    assert "as run 2 judged claims because they were drawn" in back.weighting
+    assert "because they were drawn" not in there.weighting
+
+
+def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
+    """Make a set of six whole conversations of a run over 24, with the keys of these."""
+    keys = [f"{each}{number}" for number in (1, 2) for each in KEYS]
+    run = done(store, keys)
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
+    label(store, run, drawn(store, row), "yes")
+    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
+    items = store.runs.item_ids(run)
+    store.claim_sets.make("shop", row.id, "ann")
+    chosen = [key for key, item in zip(keys, items, strict=True) if item in wanted]
+    return store.claim_sets.find("shop"), chosen
 
 
 def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: ClaimSetRow) -> None:

@@ -73,4 +73,5 @@ def _draw_figure(
 
 
 def _name_run(point: TrendPoint) -> str:
-    return fit_label(f"{point.run} {point.judge}")
+    alike = " (counted alike)" if point.counts_alike else ""
+    return fit_label(f"{point.run}{alike} {point.judge}")
