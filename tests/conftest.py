@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,14 @@ from faithtui.store.file.backups import list_store_files
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+# Textual reads these once, when it is imported: no motion, and colours of a real terminal whatever
+# runs the tests.
+os.environ["TEXTUAL_ANIMATIONS"] = "none"
+os.environ["COLORTERM"] = "truecolor"
+os.environ.pop("NO_COLOR", None)
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 # The developer's own keys stay out of the tests, also of those in other processes.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

@@ -1,16 +1,8 @@
-import os
-
-# Before Textual is imported: no motion, colours of a real terminal whatever runs the tests.
-os.environ["TEXTUAL_ANIMATIONS"] = "none"
-os.environ["COLORTERM"] = "truecolor"
-os.environ.pop("NO_COLOR", None)
-os.environ["TZ"] = "UTC"
-
 import asyncio
 import contextlib
 import math
+import os
 import shutil
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -27,8 +19,6 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.building import NOON, shop
-
-time.tzset()
 
 REVIEWER = "ann"
 CLAIMS = 12
