@@ -28,9 +28,7 @@ settings.register_profile("steady", deadline=None, derandomize=True, max_example
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-# Textual reads these once, when it is imported: no motion, and colours of a real terminal whatever
-# runs the tests.
-os.environ["TEXTUAL_ANIMATIONS"] = "none"
+# Colours of a real terminal whatever runs the tests, and one time zone.
 os.environ["COLORTERM"] = "truecolor"
 os.environ.pop("NO_COLOR", None)
 os.environ["TZ"] = "UTC"

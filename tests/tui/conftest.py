@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from textual import constants
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
@@ -19,6 +20,9 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.building import NOON, shop
+
+# No motion. The variable of this name would be read too late: a plugin of pytest imports Textual.
+constants.TEXTUAL_ANIMATIONS = "none"  # type: ignore[misc]  # it is Final outside of tests
 
 REVIEWER = "ann"
 CLAIMS = 12
