@@ -561,6 +561,8 @@ class Slice(StrEnum):
     RATER = "rater"
     WINDOWS = "window_count"
     CODE = "reason_code"
+    METADATA = "metadata"
+    """A key of the conversations' metadata. Parts may overlap: a list has several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +570,7 @@ class SliceRow:
     """One part."""
 
     key: str
+    """Its name; "" for conversations without a value of the metadata."""
     n: int
     clusters: int
     percent: Estimate
@@ -588,6 +591,8 @@ class Breakdown:
     """Parts with fewer units than a figure needs; not shown."""
     better: int = 0
     """Parts that agree at least as well as all in `rows`, where there are too many to list."""
+    metadata_key: str = ""
+    """With `METADATA`: which key, as it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

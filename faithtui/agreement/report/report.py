@@ -239,7 +239,7 @@ def report_prepared(
         anchoring=report_anchoring(everything),
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
-        breakdowns=make_breakdowns(compared, given, who.metric, who.judge),
+        breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
         comparison=None if other is None else compare_prepared(prepared, who.judge, other),
         progress=report_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,

@@ -99,6 +99,15 @@ def report(
     compare: Annotated[
         str | None, typer.Option(metavar="RUN", help="Another run to compare with.")
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="KEY",
+            help="Break agreement down by this key of the conversations' metadata, too, and add "
+            "it to the CSV of claims; may be repeated.",
+        ),
+    ] = None,
     split: SplitOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -136,6 +145,7 @@ def report(
         blind_only=blind_only,
         sample=None if sample is None else SampleId(sample),
         target=target,
+        metadata_keys=tuple(dict.fromkeys(by or ())),
     )
     usual = ",".join(FILES) if output is not None else "json" if options.json else "md"
     chosen = _read_formats(formats or usual)

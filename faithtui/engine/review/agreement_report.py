@@ -49,6 +49,7 @@ from faithtui.agreement.report.units import list_counted_labels, weigh_claims
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.review.label_dates import LabelDates, read_label_dates
@@ -72,6 +73,8 @@ FILES: dict[Format, str] = {
 }
 """Name of the file each format is written to."""
 
+_MOST_KEYS = 20
+"""Keys of metadata that an error names."""
 _AT_ONCE = 500
 """Claims whose passages are in memory together."""
 
@@ -173,15 +176,30 @@ def prepare_run_units(
     """Read what a run's judge and people said, with the weights of the sample it rests on.
 
     Raises:
-        ConfigError: A split is wanted and there is none.
+        ConfigError: A split is wanted and there is none, or no conversation has a key of metadata
+            that is asked for.
         StoreError: The sample asked for cannot carry a report.
     """
     labels = find_metric(row.spec.metric).spec.labels
     reading = _make_reading_settings(settings)
     readings = store.reviews.read_run_units(row.id, reading, labels.severity)
+    for each in readings.metadata:
+        if not each.values:
+            raise ConfigError(_format_missing_key(store, row.id, each.key))
     if split is not None:
         readings = select_split_units(readings, read_split_rule(store), split)
     return PreparedUnits(readings, labels, row.spec.rule, settings)
+
+
+def _format_missing_key(store: Store, run: RunId, key: str) -> str:
+    known = store.reviews.list_metadata_keys(run)
+    if not known:
+        return f"no conversation of run {run} came with metadata, so nothing has a `{key}`"
+    shown = ", ".join(known[:_MOST_KEYS]) + (", …" if len(known) > _MOST_KEYS else "")
+    return (
+        f"no conversation of run {run} has a value for `{key}` in its metadata; "
+        f"known: {shown}{format_suggestion(key, known)}"
+    )
 
 
 def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | None:
@@ -242,6 +260,7 @@ def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
         sample=settings.sample,
         claim_set=settings.claim_set,
         blind_only=settings.blind_only,
+        metadata_keys=settings.metadata_keys,
     )
 
 
@@ -332,7 +351,13 @@ def render_report(
     match form:
         case "csv":
             rows = _read_claim_rows(store, agreement, every_passage=include_text)
-            return claims_csv(rows, header, dates, sample=agreement.readings.design.name)
+            return claims_csv(
+                rows,
+                header,
+                dates,
+                sample=agreement.readings.design.name,
+                metadata=agreement.readings.metadata,
+            )
         case "answers":
             return answers_csv(
                 _read_answer_rows(store, agreement),

@@ -22,6 +22,7 @@ from faithtui.agreement.labelled_units import (
     ExtractionUnit,
     LabelDesign,
     LabelState,
+    MetadataValues,
     Opinion,
     RunUnits,
     ScoredUnit,
@@ -266,6 +267,12 @@ def rich_readings(text: str = "") -> RunUnits:
         design,
         evidence=tuple(evidence),
         extraction=tuple(extraction),
+        metadata=(
+            MetadataValues(
+                text or "model",
+                {ConversationId(each): (text or f"model {each % 3}",) for each in range(20)},
+            ),
+        ),
     )
 
 
