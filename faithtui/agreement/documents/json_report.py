@@ -120,6 +120,7 @@ def report_json(
             for each in report.breakdowns
             if claims and each.by is not Slice.CODE
         ],
+        "probes": _WRITER.write(report.probes),
         "comparison": _WRITER.write(report.comparison if claims else None),
         "progress": _WRITER.write(report.progress),
         "evidence": _WRITER.write(report.evidence),

@@ -108,6 +108,14 @@ def report(
             "it to the CSV of claims; may be repeated.",
         ),
     ] = None,
+    probes: Annotated[
+        Path | None,
+        typer.Option(
+            "--probes",
+            metavar="FILE",
+            help="Add a section of what `judge probe --json` found, from this file.",
+        ),
+    ] = None,
     split: SplitOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -131,6 +139,7 @@ def report(
         write_report_files,
     )
     from faithtui.engine.review.splits import parse_split, record_test_opening
+    from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
     _check_numbers(level, target, resamples, seed)
@@ -152,6 +161,7 @@ def report(
     if len(chosen) > 1 and output is None:
         raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
     part = parse_split(split)
+    trial = None if probes is None else read_probe_trial(probes)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         opened.refuse_changed_labels()
@@ -165,7 +175,7 @@ def report(
         if opening is not None:
             print_to_stderr(opening.warning)
         check_for_moment(opened, found)
-        agreement = compute_run_agreement(opened, found, settings, other, part)
+        agreement = compute_run_agreement(opened, found, settings, other, part, trial)
         _warn_of_test(opened, agreement)
         if output is not None:
             written = write_report_files(opened, agreement, chosen, output, include_text=text)

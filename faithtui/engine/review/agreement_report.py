@@ -35,7 +35,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.report import (
     JudgingDescription,
     OtherJudge,
@@ -124,6 +124,7 @@ def compute_run_agreement(
     settings: ReportSettings | None = None,
     other: RunId | None = None,
     split: Split | None = None,
+    probes: ProbeTrial | None = None,
 ) -> RunAgreement:
     """Compare a run's judge with people, from what is stored now.
 
@@ -134,15 +135,22 @@ def compute_run_agreement(
         other: A second run to compare with.
         split: Only conversations of this part; None: all. A look at the test part is counted by
             whoever shows it.
+        probes: What changes to claims did to the run's judge.
 
     Raises:
-        ConfigError: The run shall be compared with itself, or a split is wanted and there is none.
+        ConfigError: The run shall be compared with itself, a split is wanted and there is none, or
+            another judge was probed.
         StoreError: There is no such run, the sample asked for cannot carry a report, or the other
             run's metric has other labels.
     """
     wanted = settings or ReportSettings()
     row = read_run(store, run)
     spec = find_metric(row.spec.metric).spec
+    if probes is not None and probes.judge != row.spec.judge:
+        raise ConfigError(
+            f"the probes are of {probes.judge}, and run {row.id} was judged by {row.spec.judge}; "
+            f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
+        )
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
     newest = store.reviews.read_newest_act()
     prepared = prepare_run_units(store, row, wanted, split)
@@ -166,6 +174,8 @@ def compute_run_agreement(
         repeats=compute_self_consistency(
             store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
+        probes=probes
+        and replace(probes, same_judge=probes.fingerprint == row.spec.judge_fingerprint),
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 

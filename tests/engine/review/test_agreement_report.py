@@ -263,8 +263,8 @@ def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -
                 assessed = assess(window, {1: ["yes"] * 11}, rule=SPEC.rule)
                 store.runs.save_window(item, assessed)
             store.runs.finish_item(item, ItemState.DONE, None, "")
-        for number, each in enumerate(claims_of(store, run)):
-            label(store, each, "yes" if number < 11 else "no")
+        for number, claim in enumerate(claims_of(store, run)):
+            label(store, claim, "yes" if number < 11 else "no")
         settings = ReportSettings(metadata_keys=("model", "tags", "live"))
         found = compute_run_agreement(store, run, settings)
         by = {
