@@ -29,6 +29,8 @@ class UnitSettings:
     blind_only: bool = False
     """Labels given with the judge's word in view are read as if they were not there, so that an
     earlier blind one of the same person stands."""
+    metadata_keys: tuple[str, ...] = ()
+    """Keys of the conversations' metadata to read the values of."""
 
 
 class LabelState(StrEnum):
@@ -339,6 +341,15 @@ class ExtractionUnit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class MetadataValues:
+    """What the conversations of a run have under one key of their metadata."""
+
+    key: str
+    values: Mapping[ConversationId, tuple[str, ...]]
+    """Different values as text, in the order of the data; without conversations that have none."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunUnits:
     """Everything of a run that a report is computed from."""
 
@@ -355,6 +366,8 @@ class RunUnits:
     """Of claims that the judge gave a verdict on, in the order of the run."""
     extraction: tuple[ExtractionUnit, ...] = ()
     """In the order of the run; () where the judge extracts nothing from answers."""
+    metadata: tuple[MetadataValues, ...] = ()
+    """One for each key that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

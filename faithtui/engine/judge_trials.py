@@ -4,12 +4,13 @@ Nothing is stored: each claim is asked by itself, with its passages as they are.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from faithtui.agreement.report.model import ProbeFigures
+from faithtui.agreement.report.probes import PROBED_KINDS, make_probe_figures
 from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
-from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.ranks import auroc
 from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
@@ -33,8 +34,6 @@ NO_FAMILY: Final = "(none)"
 """What claims are called together whose lines name no family."""
 TOTAL: Final = "all"
 """What the claims of all families are called together."""
-PROBED_KINDS: Final = tuple(kind for kind in ProbeKind if kind is not ProbeKind.COPY)
-"""A copy of a claim asks the same question again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +65,6 @@ class FamilyFigures:
     said_no: int
     precision_of_no: float | None
     """Share of its `no` that are unsupported; None: it said none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeFigures:
-    """What one kind of change does to a judge's verdicts."""
-
-    kind: ProbeKind
-    effect: Effect
-    probes: int
-    """Changed claims that the judge gave a verdict on before and after.
-
-    Changes that break a claim are made of supported ones it called yes. Injected instructions
-    demand a yes, so they are tried where it said something else: this share is of verdicts that
-    could be turned, whatever the labels are.
-    """
-    changed: int
-    """Those on which the verdict changed."""
-    share: float
-    low: float
-    """95 % interval of the share, by Wilson; claims of one text are taken as independent."""
-    high: float
 
 
 async def judge_labelled_claims(
@@ -223,7 +201,11 @@ async def probe_judge(
     for (was, probe), verdict in zip(probes, after, strict=True):
         if verdict.word is not None:
             changes[probe.kind].append(verdict.word != was)
-    return [_make_probe_figures(kind, changes) for kind in PROBED_KINDS if changes[kind]]
+    return [
+        make_probe_figures(kind, len(found), sum(found))
+        for kind in PROBED_KINDS
+        if (found := changes[kind])
+    ]
 
 
 def _can_show_something(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
@@ -231,12 +213,3 @@ def _can_show_something(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool
     if kind is ProbeKind.INJECTION:
         return was != "yes"  # which is what it demands
     return kind.effect is Effect.KEEPS or (claim.is_supported and was == "yes")
-
-
-def _make_probe_figures(
-    kind: ProbeKind, changes: Mapping[ProbeKind, Sequence[bool]]
-) -> ProbeFigures:
-    found = changes[kind]
-    share = sum(found) / len(found)
-    low, high = wilson_interval(share, len(found))
-    return ProbeFigures(kind, kind.effect, len(found), sum(found), share, low, high)

@@ -148,3 +148,11 @@ def test_an_open_pipe_is_written_to_by_its_name(judged: Path) -> None:
         "faithtui-labels"
     ]
     assert "/dev/stdout" not in done.stdout
+
+
+def test_a_report_by_metadata_reads_every_key(cli: Cli, judged: Path) -> None:
+    result = cli("report", "last", "--by", "model", "--by", "tags", "--store", judged)
+    assert (result.code, result.err) == (
+        2,
+        "error: no conversation of run 1 came with metadata, so nothing has a `model`\n",
+    )

@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
 from faithtui.agreement.report.units import CountedLabel
 from faithtui.domain.annotations import MarkedText
 from faithtui.domain.csv_cells import escape_formula
@@ -86,6 +86,7 @@ def claims_csv(
     dates: OpinionDates,
     *,
     sample: str = "",
+    metadata: Sequence[MetadataValues] = (),
 ) -> Iterator[str]:
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
@@ -101,17 +102,19 @@ def claims_csv(
         header: Whose verdicts they are, so that rows of several reports can be put together.
         dates: When verdicts were stored.
         sample: Name of the sample that the positions belong to.
+        metadata: Values of the conversations, for a column `metadata KEY` each: a JSON list.
 
     Yields:
         A header line and one record per claim, lines ending in LF; line breaks inside a text stay.
     """
     out = StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow((*COLUMNS, *(f"metadata {each.key}" for each in metadata)))
     judged = (int(header.run), header.metric, escape_formula(header.judge))
     for claim, extras in claims:
         yield drain_buffer(out)
-        writer.writerow((*_make_row(claim, extras, dates, sample), *judged))
+        values = (_list_to_json(each.values.get(claim.conversation, ())) for each in metadata)
+        writer.writerow((*_make_row(claim, extras, dates, sample), *judged, *values))
     yield drain_buffer(out)
 
 

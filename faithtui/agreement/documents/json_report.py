@@ -45,7 +45,7 @@ from faithtui.agreement.report.settings import (
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.value_json import ESTIMATE_ORDER, Json, JsonFields, JsonForm, JsonWriter
 
-REPORT_SCHEMA_VERSION = "1.1"
+REPORT_SCHEMA_VERSION = "1.2"
 DECIMALS = 6
 
 
@@ -120,6 +120,7 @@ def report_json(
             for each in report.breakdowns
             if claims and each.by is not Slice.CODE
         ],
+        "probes": _WRITER.write(report.probes),
         "comparison": _WRITER.write(report.comparison if claims else None),
         "progress": _WRITER.write(report.progress),
         "evidence": _WRITER.write(report.evidence),
@@ -330,6 +331,10 @@ def _add_to_disagreement(each: Disagreement) -> JsonFields:
     return {"unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}"}
 
 
+def _add_to_breakdown(found: Breakdown) -> JsonFields:
+    return {"key": found.metadata_key} if found.by is Slice.METADATA else {}
+
+
 _UNITS = {ReportLevel.CLAIMS: "claim", ReportLevel.ANSWERS: "window"}
 
 _DUPLICATES = {
@@ -376,7 +381,11 @@ FORMS: Mapping[type, JsonForm] = {
     CalibrationReport: JsonForm(
         left_out={"weighted": "a warning says it", "few": "a warning says it"}
     ),
-    Breakdown: JsonForm(left_out={"better": _NO_KEY}),
+    Breakdown: JsonForm(
+        left_out={"better": _NO_KEY, "metadata_key": "in `key`, where parts are of metadata"},
+        more=_add_to_breakdown,
+        order=("by", "key"),
+    ),
     ComparisonReport: JsonForm(
         left_out={
             "weighted": "a warning says it",
@@ -438,6 +447,7 @@ FORMS: Mapping[type, JsonForm] = {
             "sample": _NO_KEY,
             "claim_set": _NO_KEY,
             "target": "in the progress",
+            "metadata_keys": "in the breakdowns",
         },
         renamed={"duplicates": "duplicate_rule"},
         more=_add_to_settings,

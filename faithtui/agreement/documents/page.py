@@ -20,6 +20,7 @@ from faithtui.agreement.documents.sections.method import (
 )
 from faithtui.agreement.documents.sections.scores import (
     write_calibration_section,
+    write_probe_section,
     write_score_section,
     write_second_judge_section,
 )
@@ -36,8 +37,8 @@ def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Blo
 
     Returns:
         Headline, warnings, the share that passes and coverage, then, where anything is labelled,
-        detection, where it goes wrong, agreement, people, scores, calibration, comparison and
-        progress; the method at the end.
+        detection, where it goes wrong, agreement, people, scores, calibration, probes, comparison
+        and progress; the method at the end.
     """
     return tuple(_write_blocks(report, header))
 
@@ -59,6 +60,8 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     if shown or report.scores.answers:
         yield from write_score_section(report)
         yield from write_calibration_section(report)
+    yield from write_probe_section(report)
+    if shown or report.scores.answers:
         yield from write_second_judge_section(report)
         yield from write_progress_section(report)
     yield from write_method_section(report, header)

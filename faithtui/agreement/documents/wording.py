@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from faithtui.agreement.documents.header import LabelProvenance
-from faithtui.agreement.report.model import LevelReport, Slice
+from faithtui.agreement.report.model import Breakdown, LevelReport, Slice
 from faithtui.domain.estimates import Estimate
 
 WEIGHTED_SHARES_NOTE = "; counts are of the units looked at, shares are weighted by the sample"
@@ -101,3 +101,19 @@ SLICE_WORDS = {
     Slice.CODE: "reason code",
 }
 """By what agreement is broken down, in words."""
+
+
+def name_breakdown(found: Breakdown) -> str:
+    """Say by what agreement is broken down."""
+    if found.by is Slice.METADATA:
+        return f"metadata {found.metadata_key}"
+    return SLICE_WORDS[found.by]
+
+
+def name_part(by: Slice, key: str) -> str:
+    """Name a part as it is shown."""
+    return NO_VALUE if by is Slice.METADATA and not key else key
+
+
+NO_VALUE = "(no value)"
+"""Of conversations that lack a key of the metadata."""

@@ -16,6 +16,7 @@ from faithtui.agreement.report.raters import SelfConsistency
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings, ReportWarning
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.probes.perturbations import Effect, ProbeKind
 
 PASS, FAIL = "yes", "no"
 """The two categories of the answer level."""
@@ -561,6 +562,8 @@ class Slice(StrEnum):
     RATER = "rater"
     WINDOWS = "window_count"
     CODE = "reason_code"
+    METADATA = "metadata"
+    """A key of the conversations' metadata. Parts may overlap: a list has several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +571,7 @@ class SliceRow:
     """One part."""
 
     key: str
+    """Its name; "" for conversations without a value of the metadata."""
     n: int
     clusters: int
     percent: Estimate
@@ -588,6 +592,8 @@ class Breakdown:
     """Parts with fewer units than a figure needs; not shown."""
     better: int = 0
     """Parts that agree at least as well as all in `rows`, where there are too many to list."""
+    metadata_key: str = ""
+    """With `METADATA`: which key, as it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -713,6 +719,44 @@ class ExtractionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeFigures:
+    """What one kind of change does to a judge's verdicts."""
+
+    kind: ProbeKind
+    effect: Effect
+    probes: int
+    """Changed claims that the judge gave a verdict on before and after.
+
+    Changes that break a claim are made of supported ones it called yes. Injected instructions
+    demand a yes, so they are tried where it said something else: this share is of verdicts that
+    could be turned, whatever the labels are.
+    """
+    changed: int
+    """Those on which the verdict changed."""
+    share: float
+    low: float
+    """95 % interval of the share, by Wilson; claims of one text are taken as independent."""
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTrial:
+    """A judge asked about changed claims."""
+
+    judge: str
+    """As `--judge` names it."""
+    fingerprint: str
+    """Of the judge that was asked."""
+    claims: int
+    """Labelled claims that were changed."""
+    seed: int
+    figures: tuple[ProbeFigures, ...]
+    """Kinds that found nothing to change are left out."""
+    same_judge: bool = True
+    """The run was judged by the same version, with the same parameters."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementReport:
     """Everything a run's agreement screen and report files say."""
 
@@ -751,6 +795,8 @@ class AgreementReport:
     """None unless evidence was marked on claims that the judge gave a verdict on."""
     extraction: ExtractionReport | None = None
     """None unless answers were declared complete."""
+    probes: ProbeTrial | None = None
+    """None unless the judge's probes were given."""
 
     def get_humans(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""

@@ -26,6 +26,7 @@ from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
     ComparisonReport,
+    ProbeTrial,
     choose_primary_level,
 )
 from faithtui.agreement.report.raters import SelfConsistency
@@ -210,8 +211,12 @@ def report_prepared(
     judged: JudgingDescription | None = None,
     other: OtherJudge | None = None,
     repeats: tuple[SelfConsistency, ...] = (),
+    probes: ProbeTrial | None = None,
 ) -> AgreementReport:
-    """Compare a run's judge with people; see `agreement_report`."""
+    """Compare a run's judge with people; see `agreement_report`.
+
+    `probes` says what changes to claims do to the judge's verdicts; no figure rests on it.
+    """
     who = judged or JudgingDescription()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
     context, wanted = compared.context, compared.settings
@@ -239,7 +244,7 @@ def report_prepared(
         anchoring=report_anchoring(everything),
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
-        breakdowns=make_breakdowns(compared, given, who.metric, who.judge),
+        breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
         comparison=None if other is None else compare_prepared(prepared, who.judge, other),
         progress=report_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,
@@ -247,6 +252,7 @@ def report_prepared(
         threshold=rule.effective_threshold,
         evidence=report_evidence(readings.evidence, wanted.level),
         extraction=report_extraction(readings.extraction, wanted.level),
+        probes=probes,
     )
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)

@@ -61,6 +61,8 @@ class ReportSettings:
     """The version of a claim set to rest on; None: as `sample` says."""
     target: float = 0.1
     """Half-width that the interval of the watched figure shall reach."""
+    metadata_keys: tuple[str, ...] = ()
+    """Keys of the conversations' metadata to break agreement down by."""
 
     def __post_init__(self) -> None:
         """Turn a plain word into the rule it names."""

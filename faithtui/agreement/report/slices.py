@@ -6,6 +6,7 @@ from heapq import nsmallest
 
 import numpy as np
 
+from faithtui.agreement.labelled_units import MetadataValues
 from faithtui.agreement.report.annotators import ReviewerLabels
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
@@ -35,7 +36,11 @@ FEWEST_BAD = 10
 
 
 def make_breakdowns(
-    compared: ComparedClaims, given: ReviewerLabels, metric: str, model: str
+    compared: ComparedClaims,
+    given: ReviewerLabels,
+    metric: str,
+    model: str,
+    metadata: Sequence[MetadataValues] = (),
 ) -> tuple[Breakdown, ...]:
     """Break agreement down by everything that is known of a unit, worst parts first.
 
@@ -44,6 +49,7 @@ def make_breakdowns(
         given: What people said one by one.
         metric: The run's.
         model: The run's judge.
+        metadata: Keys of metadata to break down by, too.
     """
     context, units, inside = compared.context, compared.units, compared.places
     claims = compared.all
@@ -64,6 +70,7 @@ def make_breakdowns(
         _make_single_breakdown(Slice.MODEL, model, compared),
         _break_by_part(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
         _break_by_part(Slice.CODE, given.codes, given.code_names, coded, context),
+        *(_break_by_metadata(each, compared) for each in metadata),
     )
     return tuple(each for each in found if each.rows or each.suppressed)
 
@@ -149,6 +156,30 @@ def _break_by_conversation(
     ]
     few = int(((sizes > 0) & (sizes < FEWEST_UNITS)).sum())
     return Breakdown(Slice.CONVERSATION, _sort_worst_first(rows), few, len(enough) - len(rows))
+
+
+def _break_by_metadata(found: MetadataValues, compared: ComparedClaims) -> Breakdown:
+    """Break units down by a key of the metadata.
+
+    A unit is of one part for each value that its conversation has, and of the part "" without any.
+    """
+    numbers: dict[str, int] = {}
+    parts_of = [
+        [numbers.setdefault(value, len(numbers)) for value in found.values.get(each) or ("",)]
+        for each in compared.all.conversation_ids
+    ]
+    conversations = compared.all.conversations[compared.places]
+    sizes = np.array([len(each) for each in parts_of], np.int64)
+    repeated = np.repeat(np.arange(len(conversations)), sizes[conversations])
+    parts = [part for each in conversations.tolist() for part in parts_of[each]]
+    broken = _break_by_part(
+        Slice.METADATA,
+        np.array(parts, np.int64),
+        list(numbers),
+        compared.units.take(repeated),
+        compared.context,
+    )
+    return replace(broken, metadata_key=found.key)
 
 
 def _break_by_verdict(compared: ComparedClaims) -> Breakdown:

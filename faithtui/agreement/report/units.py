@@ -22,7 +22,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 ValueT = TypeVar("ValueT")
@@ -161,6 +161,11 @@ class ClaimColumns:
     def conversations(self) -> Ints:
         """Number of each claim's conversation, from 0."""
         return self._columns["conversation"].codes
+
+    @property
+    def conversation_ids(self) -> list[ConversationId]:
+        """The conversations; the place of each is its number."""
+        return self._columns["conversation"].names
 
     @property
     def conversation_count(self) -> int:

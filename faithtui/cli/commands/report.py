@@ -99,6 +99,23 @@ def report(
     compare: Annotated[
         str | None, typer.Option(metavar="RUN", help="Another run to compare with.")
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="KEY",
+            help="Break agreement down by this key of the conversations' metadata, too, and add "
+            "it to the CSV of claims; may be repeated.",
+        ),
+    ] = None,
+    probes: Annotated[
+        Path | None,
+        typer.Option(
+            "--probes",
+            metavar="FILE",
+            help="Add a section of what `judge probe --json` found, from this file.",
+        ),
+    ] = None,
     split: SplitOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -122,6 +139,7 @@ def report(
         write_report_files,
     )
     from faithtui.engine.review.splits import parse_split, record_test_opening
+    from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
     _check_numbers(level, target, resamples, seed)
@@ -136,12 +154,14 @@ def report(
         blind_only=blind_only,
         sample=None if sample is None else SampleId(sample),
         target=target,
+        metadata_keys=tuple(dict.fromkeys(by or ())),
     )
     usual = ",".join(FILES) if output is not None else "json" if options.json else "md"
     chosen = _read_formats(formats or usual)
     if len(chosen) > 1 and output is None:
         raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
     part = parse_split(split)
+    trial = None if probes is None else read_probe_trial(probes)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         opened.refuse_changed_labels()
@@ -155,7 +175,7 @@ def report(
         if opening is not None:
             print_to_stderr(opening.warning)
         check_for_moment(opened, found)
-        agreement = compute_run_agreement(opened, found, settings, other, part)
+        agreement = compute_run_agreement(opened, found, settings, other, part, trial)
         _warn_of_test(opened, agreement)
         if output is not None:
             written = write_report_files(opened, agreement, chosen, output, include_text=text)

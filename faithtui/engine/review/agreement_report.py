@@ -35,7 +35,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.report import (
     JudgingDescription,
     OtherJudge,
@@ -49,6 +49,7 @@ from faithtui.agreement.report.units import list_counted_labels, weigh_claims
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.review.label_dates import LabelDates, read_label_dates
@@ -72,6 +73,8 @@ FILES: dict[Format, str] = {
 }
 """Name of the file each format is written to."""
 
+_MOST_KEYS = 20
+"""Keys of metadata that an error names."""
 _AT_ONCE = 500
 """Claims whose passages are in memory together."""
 
@@ -121,6 +124,7 @@ def compute_run_agreement(
     settings: ReportSettings | None = None,
     other: RunId | None = None,
     split: Split | None = None,
+    probes: ProbeTrial | None = None,
 ) -> RunAgreement:
     """Compare a run's judge with people, from what is stored now.
 
@@ -131,15 +135,22 @@ def compute_run_agreement(
         other: A second run to compare with.
         split: Only conversations of this part; None: all. A look at the test part is counted by
             whoever shows it.
+        probes: What changes to claims did to the run's judge.
 
     Raises:
-        ConfigError: The run shall be compared with itself, or a split is wanted and there is none.
+        ConfigError: The run shall be compared with itself, a split is wanted and there is none, or
+            another judge was probed.
         StoreError: There is no such run, the sample asked for cannot carry a report, or the other
             run's metric has other labels.
     """
     wanted = settings or ReportSettings()
     row = read_run(store, run)
     spec = find_metric(row.spec.metric).spec
+    if probes is not None and probes.judge != row.spec.judge:
+        raise ConfigError(
+            f"the probes are of {probes.judge}, and run {row.id} was judged by {row.spec.judge}; "
+            f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
+        )
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
     newest = store.reviews.read_newest_act()
     prepared = prepare_run_units(store, row, wanted, split)
@@ -163,6 +174,8 @@ def compute_run_agreement(
         repeats=compute_self_consistency(
             store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
+        probes=probes
+        and replace(probes, same_judge=probes.fingerprint == row.spec.judge_fingerprint),
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 
@@ -173,15 +186,30 @@ def prepare_run_units(
     """Read what a run's judge and people said, with the weights of the sample it rests on.
 
     Raises:
-        ConfigError: A split is wanted and there is none.
+        ConfigError: A split is wanted and there is none, or no conversation has a key of metadata
+            that is asked for.
         StoreError: The sample asked for cannot carry a report.
     """
     labels = find_metric(row.spec.metric).spec.labels
     reading = _make_reading_settings(settings)
     readings = store.reviews.read_run_units(row.id, reading, labels.severity)
+    for each in readings.metadata:
+        if not each.values:
+            raise ConfigError(_format_missing_key(store, row.id, each.key))
     if split is not None:
         readings = select_split_units(readings, read_split_rule(store), split)
     return PreparedUnits(readings, labels, row.spec.rule, settings)
+
+
+def _format_missing_key(store: Store, run: RunId, key: str) -> str:
+    known = store.reviews.list_metadata_keys(run)
+    if not known:
+        return f"no conversation of run {run} came with metadata, so nothing has a `{key}`"
+    shown = ", ".join(known[:_MOST_KEYS]) + (", …" if len(known) > _MOST_KEYS else "")
+    return (
+        f"no conversation of run {run} has a value for `{key}` in its metadata; "
+        f"known: {shown}{format_suggestion(key, known)}"
+    )
 
 
 def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | None:
@@ -242,6 +270,7 @@ def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
         sample=settings.sample,
         claim_set=settings.claim_set,
         blind_only=settings.blind_only,
+        metadata_keys=settings.metadata_keys,
     )
 
 
@@ -332,7 +361,13 @@ def render_report(
     match form:
         case "csv":
             rows = _read_claim_rows(store, agreement, every_passage=include_text)
-            return claims_csv(rows, header, dates, sample=agreement.readings.design.name)
+            return claims_csv(
+                rows,
+                header,
+                dates,
+                sample=agreement.readings.design.name,
+                metadata=agreement.readings.metadata,
+            )
         case "answers":
             return answers_csv(
                 _read_answer_rows(store, agreement),

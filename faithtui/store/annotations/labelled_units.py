@@ -58,6 +58,7 @@ from faithtui.store.runs.judge_verdicts import (
 from faithtui.store.runs.scores import score_labelled_units
 from faithtui.store.samples.sample_draws import ReportSample, read_report_sample, read_report_set
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
+from faithtui.store.search.metadata import read_metadata_values
 
 DEFAULTS = UnitSettings()
 MOST_SINCE = 200
@@ -103,6 +104,7 @@ def read_run_units(
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
         extraction=read_extraction_units(connection, run_id, known.judged, known.said),
+        metadata=read_metadata_values(connection, run_id, settings.metadata_keys),
     )
 
 

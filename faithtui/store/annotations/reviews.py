@@ -68,6 +68,7 @@ from faithtui.store.schema.tables import (
     sample_claim,
     verdict,
 )
+from faithtui.store.search.metadata import list_metadata_keys
 
 _UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
@@ -406,6 +407,11 @@ class Reviews:
         """
         with self._database.open_reader() as connection:
             return read_run_units(connection, run_id, settings, severity)
+
+    def list_metadata_keys(self, run_id: RunId) -> tuple[str, ...]:
+        """Name the keys of metadata that conversations of a run have, at any depth, sorted."""
+        with self._database.open_reader() as connection:
+            return list_metadata_keys(connection, run_id)
 
     def read_session_counts(self, reviewer: str, since: datetime) -> SessionCounts:
         """Count what somebody labelled since a moment, and measure the pace of it."""

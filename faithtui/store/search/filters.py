@@ -17,7 +17,6 @@ from sqlalchemy import (
     Connection,
     Integer,
     Select,
-    Text,
     and_,
     cast,
     column,
@@ -64,6 +63,7 @@ from faithtui.store.schema.tables import (
     turn_document,
     verdict,
 )
+from faithtui.store.search.metadata import find_by_metadata
 from faithtui.store.search.word_index import CLAIM_BITS, make_word_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
@@ -128,28 +128,6 @@ def make_ground(
         scope: What is looked through; None: the conversations.
     """
     return FilterContext(scope or Scope.CONVERSATIONS, rule.labels, dict(rule.synonyms), blind)
-
-
-def _find_by_metadata(value: str) -> Select[tuple[int]]:
-    """Select conversations whose metadata has a key, at any depth, and perhaps a value under it.
-
-    Args:
-        value: `key`, or `key=value`; case does not matter in the value.
-    """
-    key, has_value, wanted = value.partition("=")
-    part = func.json_tree(conversation.c.details).table_valued("key", "atom", "path", "type")
-    # An element of a list has a number for its key, and the list's own key ends its path.
-    inside = func.substr(part.c.path, -len(key) - 1) == f".{key}"
-    quoted = func.substr(part.c.path, -len(key) - 3) == f'."{key}"'
-    named = or_(cast(part.c.key, Text) == key, inside, quoted)
-    conditions = [named, part.c.type != "null"]
-    if has_value:
-        # SQLite has true and false as 1 and 0.
-        word = {"true": "1", "false": "0"}.get(wanted.casefold(), wanted.casefold())
-        conditions.append(func.lower(cast(part.c.atom, Text)).in_({wanted.casefold(), word}))
-    return select(conversation.c.id).where(
-        select(literal(1)).select_from(part).where(*conditions).exists()
-    )
 
 
 class Search:
@@ -281,7 +259,7 @@ class Search:
                         select(conversation.c.id).where(named == term.value)
                     )
                 case TermName.META:
-                    found = run_item.c.conversation_id.in_(_find_by_metadata(term.value))
+                    found = run_item.c.conversation_id.in_(find_by_metadata(term.value))
                 case _:
                     continue
             conditions.append(~found if term.negated else found)

@@ -39,6 +39,7 @@ SLICES = {
     Slice.RATER: "by annotator",
     Slice.WINDOWS: "by number of windows",
     Slice.CODE: "by reason code",
+    Slice.METADATA: "by metadata",
 }
 _ORDER = (Slice.CODE, Slice.VERDICT, Slice.TURN, Slice.RATER, Slice.WINDOWS, Slice.CONVERSATION)
 """Slices in the order of the screen; those with one part by nature are left to the files."""

@@ -22,6 +22,7 @@ from faithtui.agreement.labelled_units import (
     ExtractionUnit,
     LabelDesign,
     LabelState,
+    MetadataValues,
     Opinion,
     RunUnits,
     ScoredUnit,
@@ -29,13 +30,15 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
-from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, ProbeTrial
+from faithtui.agreement.report.probes import make_probe_figures
 from faithtui.agreement.report.raters import RepeatedLabel
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.domain.scores import ScoringRule, make_score, passes_threshold
 from tests.agreement.report.building import readings
 
@@ -266,6 +269,12 @@ def rich_readings(text: str = "") -> RunUnits:
         design,
         evidence=tuple(evidence),
         extraction=tuple(extraction),
+        metadata=(
+            MetadataValues(
+                text or "model",
+                {ConversationId(each): (text or f"model {each % 3}",) for each in range(20)},
+            ),
+        ),
     )
 
 
@@ -293,7 +302,11 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         )
         for i in range(20)
     ]
-    return agreement_report(
+    probes = (
+        make_probe_figures(ProbeKind.SYNONYMS, 30, 4),
+        make_probe_figures(ProbeKind.NAME, 12, 11),
+    )
+    made = agreement_report(
         found,
         FAITHFULNESS,
         replace(RULE, threshold=0.5),
@@ -302,6 +315,7 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         other=OtherJudge(text or "judge-y", other),
         repeats=compute_self_consistency(repeats, WORDS),
     )
+    return replace(made, probes=ProbeTrial(text or "judge-x", "x 1", 40, 3, probes, False))
 
 
 def check_schema(document: Any) -> None:

@@ -190,6 +190,8 @@ def test_a_rich_report_fills_every_part_of_the_json() -> None:
     assert {each["level"] for each in document["scores"]} == {"window", "conversation"}
     assert document["calibration"]["source"] == "stated"
     assert {each["by"] for each in document["breakdowns"]} >= {"turn_position", "rater", "verdict"}
+    named = [each["key"] for each in document["breakdowns"] if each["by"] == "metadata"]
+    assert named == ["model"]
     assert document["comparison"]["b"] == "judge-y"
     assert document["progress"]["history"][-1]["labels"] == found.claims.table.n
     assert {each["id"] for each in document["plots"]} >= {
@@ -239,7 +241,7 @@ def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
 
 def test_evidence_and_extraction_are_in_the_file_of_either_level() -> None:
     found = json.loads(report_json(rich(), HEADER, level=ReportLevel.CLAIMS))
-    assert (found["schema_version"], found["evidence"]["claims"]) == ("1.1", 40)
+    assert (found["schema_version"], found["evidence"]["claims"]) == ("1.2", 40)
     assert found["evidence"]["uncited"] == 6
     assert found["evidence"]["recall"]["clusters"] == 10
     extraction = found["extraction"]

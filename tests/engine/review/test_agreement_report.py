@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from faithtui.engine.review.agreement_report import (
     write_report,
 )
 from faithtui.errors import ConfigError, ExportError, StoreError
+from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import SPEC, judged, spec_of, talk
+from tests.store.building import SPEC, assess, imported, judged, spec_of, talk, windows_of
 
 TALK = talk(answers=3)
 LABELS = {1: ["yes", "no"], 3: ["idk", "yes"], 5: ["no"]}
@@ -244,3 +246,52 @@ def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, r
     ]
     assert warning["message"] == f"Claims: {facts}"
     assert facts in written(store, run, "html")
+
+
+METADATA: dict[str, object] = {"n": {"model": "=1+1"}, "tags": ["a", "b", "a"], "live": True}
+
+
+def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -> None:
+    talks = [
+        replace(talk(key, answers=1), metadata=metadata)
+        for key, metadata in (("a", METADATA), ("b", {"tags": ["b"], "n": {"model": None}}))
+    ]
+    with Store.open(tmp_path / "metadata.db", clock=noon) as store:
+        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            for window in windows_of(each):
+                assessed = assess(window, {1: ["yes"] * 11}, rule=SPEC.rule)
+                store.runs.save_window(item, assessed)
+            store.runs.finish_item(item, ItemState.DONE, None, "")
+        for number, claim in enumerate(claims_of(store, run)):
+            label(store, claim, "yes" if number < 11 else "no")
+        settings = ReportSettings(metadata_keys=("model", "tags", "live"))
+        found = compute_run_agreement(store, run, settings)
+        by = {
+            each.metadata_key: {row.key: (row.n, row.percent.value) for row in each.rows}
+            for each in found.report.breakdowns
+            if each.metadata_key
+        }
+        assert by == {
+            "model": {"": (11, 0.0), "=1+1": (11, 1.0)},
+            "tags": {"b": (22, 0.5), "a": (11, 1.0)},
+            "live": {"": (11, 0.0), "true": (11, 1.0)},
+        }
+        text = "".join(render_report(store, found, "csv"))
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [json.loads(rows[place]["metadata tags"]) for place in (0, -1)] == [
+            ["a", "b"],
+            ["b"],
+        ]
+        assert [rows[place]["metadata model"] for place in (0, -1)] == ['["=1+1"]', ""]
+
+
+def test_a_key_that_no_conversation_has_is_refused_with_what_there_is(store: Store) -> None:
+    run, _ = judged(store, replace(TALK, metadata={"model": "m", "o": {"tags": []}}), LABELS)
+    with pytest.raises(ConfigError, match=r"known: model, tags\. Did you mean `model`"):
+        compute_run_agreement(store, run, ReportSettings(metadata_keys=("modle",)))
+
+
+def test_without_metadata_nothing_can_be_broken_down(store: Store, run: RunId) -> None:
+    with pytest.raises(ConfigError, match="came with metadata"):
+        compute_run_agreement(store, run, ReportSettings(metadata_keys=("model",)))

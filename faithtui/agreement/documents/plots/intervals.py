@@ -17,7 +17,7 @@ from faithtui.agreement.documents.plots.axes import (
     fit_label,
     make_plot,
 )
-from faithtui.agreement.documents.wording import SLICE_WORDS
+from faithtui.agreement.documents.wording import name_breakdown, name_part
 from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
 from faithtui.domain.estimates import Estimate
 
@@ -38,13 +38,13 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
     if len(rows) < 2:
         return None
     shown = rows[:MOST_PLOTTED_SLICES]
-    named = [(each.key, each.percent, each.n) for each in shown]
+    named = [(name_part(found.by, each.key), each.percent, each.n) for each in shown]
     worst, best = rows[0], rows[-1]
     above = " and above" if found.better else ""
     said = (
-        f"Agreement by {SLICE_WORDS[found.by]} runs from {worst.percent.value:.0%} "
-        f"({worst.key}) to "
-        f"{best.percent.value:.0%} ({best.key}){above}"
+        f"Agreement by {name_breakdown(found)} runs from {worst.percent.value:.0%} "
+        f"({name_part(found.by, worst.key)}) to "
+        f"{best.percent.value:.0%} ({name_part(found.by, best.key)}){above}"
     )
     if whole.value is not None:
         said += f"; over all it is {whole.value:.0%}"
@@ -53,7 +53,7 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
         said += f". The {len(shown)} worst are drawn, {more} more are not"
     return _make_interval_plot(
         id,
-        f"Agreement by {SLICE_WORDS[found.by]}",
+        f"Agreement by {name_breakdown(found)}",
         f"{said}.",
         named,
         "share with the same label",

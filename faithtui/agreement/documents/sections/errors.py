@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
 from faithtui.agreement.documents.plots.report_plots import slice_agreement_plot
 from faithtui.agreement.documents.wording import (
-    SLICE_WORDS,
     WEIGHTED_SHARES_NOTE,
     estimate_text,
     join_alternatives,
     level_title,
+    name_breakdown,
+    name_part,
 )
 from faithtui.agreement.report.model import (
     AgreementReport,
@@ -118,11 +119,13 @@ def write_disagreement_section(
         return
     yield Heading("Where it goes wrong")
     for each in parts:
-        name = SLICE_WORDS[each.by]
+        name = name_breakdown(each)
         yield Heading(f"By {name}", 3)
         if each.rows:
             table = _make_part_table(each)
-            plot = slice_agreement_plot(f"forest-{each.by.value}", each, report.claims.percent)
+            place = list(report.breakdowns).index(each)
+            id = f"metadata-{place}" if each.by is Slice.METADATA else each.by.value
+            plot = slice_agreement_plot(f"forest-{id}", each, report.claims.percent)
             yield table if plot is None else PlotWithTable(plot, table)
         left_out = []
         better = max(0, len(each.rows) - MOST_SLICE_ROWS) + each.better
@@ -142,7 +145,7 @@ def write_disagreement_section(
 
 def _make_part_table(found: Breakdown) -> Table:
     """Make a table of parts, without what a single verdict of the judge fixes."""
-    name = SLICE_WORDS[found.by]
+    name = name_breakdown(found)
     heads: tuple[str, ...] = (name, "n", "groups", "percent agreement")
     rows: list[tuple[str, ...]] = [
         (
@@ -169,7 +172,7 @@ def _make_part_table(found: Breakdown) -> Table:
 
 def _slice_key_text(by: Slice, key: str) -> str:
     if by is not Slice.CODE:
-        return key
+        return name_part(by, key)
     titles = {each.name: each.title for each in REASON_CODES}
     return f"{key}: {titles[key]}" if key in titles else key
 

@@ -20,6 +20,7 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
 )
 from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE
+from faithtui.domain.probes.perturbations import Effect
 
 MOST_CURVE_ROWS = 40
 """Thresholds listed, evenly chosen."""
@@ -179,6 +180,39 @@ def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
             ),
         )
         yield PlotWithTable(drawn, table)
+
+
+def write_probe_section(report: AgreementReport) -> Iterator[Block]:
+    """Show how often small changes to claims change the judge's verdict."""
+    found = report.probes
+    if found is None:
+        return
+    yield Heading("Probes")
+    words = (
+        ""
+        if found.same_judge
+        else (" The run was judged by another version of this judge, or with other parameters.")
+    )
+    claims = count_text(found.claims, "labelled claim", "labelled claims")
+    yield Paragraph(
+        f"{claims} changed a little (seed {found.seed}) and put to {found.judge}. Changes that "
+        "break a claim are made of supported ones that it called yes; an injected instruction "
+        f"demands a yes and is tried where it said otherwise.{words}"
+    )
+    yield Table(
+        "Verdicts that changed; 95 % intervals by Wilson",
+        ("change", "the verdict should", "n", "changed", "share"),
+        tuple(
+            (
+                each.kind.value,
+                "stay" if each.effect is Effect.KEEPS else "leave yes",
+                f"{each.probes:,}",
+                f"{each.changed:,}",
+                f"{each.share:.1%} [{each.low:.1%}, {each.high:.1%}]",
+            )
+            for each in found.figures
+        ),
+    )
 
 
 def _calibration_error_text(found: CalibrationReport) -> str:

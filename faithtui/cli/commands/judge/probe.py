@@ -18,8 +18,8 @@ from faithtui.cli.output import Column, plural, print_json, print_table, print_t
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ProbeFigures
     from faithtui.domain.probes.labelled_claims import LabelledClaim
-    from faithtui.engine.judge_trials import ProbeFigures
 
 
 def probe(
@@ -37,7 +37,9 @@ def probe(
     judge: JudgeOption = None,
     base_url: BaseUrlOption = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Claims at most.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Another one changes other words.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Another one changes other words.")
+    ] = 0,
     concurrency: ConcurrencyOption = 8,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -46,7 +48,7 @@ def probe(
 
     Other words, other order of passages, padding or an instruction in a document should change
     nothing; another name, number or negation should take a `yes` away. Each change is one
-    question: some eight to a claim.
+    question: some eight to a claim. `faithtui report --probes` takes the JSON.
 
     Example: faithtui judge probe --run last --judge openai:MODEL --limit 50
     """
@@ -64,14 +66,25 @@ def probe(
     )[:limit]
     ref, opening, limiters = open_wanted_judge(judge, base_url)
 
-    async def ask() -> "list[ProbeFigures]":
+    async def ask() -> "tuple[str, list[ProbeFigures]]":
         async with opening as opened:
             limiter = limiters.get_limiter(opened.account)
-            return await probe_judge(opened, claims, seed, concurrency=concurrency, limiter=limiter)
+            figures = await probe_judge(
+                opened, claims, seed, concurrency=concurrency, limiter=limiter
+            )
+            return opened.fingerprint, figures
 
-    figures = asyncio.run(ask())
+    fingerprint, figures = asyncio.run(ask())
     if options.json:
-        print_json({"judge": ref, "claims": len(claims), "probes": [asdict(f) for f in figures]})
+        print_json(
+            {
+                "judge": ref,
+                "fingerprint": fingerprint,
+                "claims": len(claims),
+                "seed": seed,
+                "probes": [asdict(f) for f in figures],
+            }
+        )
         return
     print_to_stderr(f"{ref}, {plural(len(claims), 'claim')}")
     _print_probes(figures)

@@ -117,6 +117,29 @@ def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 0
     assert result.json["claims"] == 5
     assert any(each["kind"] == "verbosity" for each in result.json["probes"])
+    file = tmp_path / "probes.json"
+    file.write_text(result.out)
+    wanted = ("--store", path, "report", "last", "--probes", file)
+    found = cli(*wanted, "-f", "json").json["probes"]
+    assert (found["judge"], found["claims"], found["same_judge"]) == ("offline", 5, True)
+    assert found["figures"] == [
+        {
+            name: round(value, 6) if isinstance(value, float) else value
+            for name, value in each.items()
+        }
+        for each in result.json["probes"]
+    ]
+    page = cli(*wanted)
+    assert "## Probes" in page.out
+    assert "5 labelled claims changed a little (seed 0) and put to offline." in page.out
+    assert "| verbosity | stay | 5 |" in page.out
+    assert "another version" not in page.out
+    file.write_text(result.out.replace("overlap-baseline/", "overlap-baseline/0"))
+    assert "judged by another version of this judge" in cli(*wanted, "-f", "html").out
+    file.write_text(result.out.replace('"judge": "offline"', '"judge": "openai:m"'))
+    refused = cli(*wanted)
+    assert refused.code == 2
+    assert "the probes are of openai:m, and run 1 was judged by offline" in refused.err
 
 
 def test_the_limits_of_the_settings_hold_for_trials(
