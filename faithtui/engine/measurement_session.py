@@ -19,7 +19,7 @@ from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, no_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.ask import Asker, QuestionSender
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.costs import NoPrices, Pricing, TablePrices
@@ -128,6 +128,8 @@ class SharedLimits:
         get_limiter: Callable[[str], RequestLimiter | None] | None = None,
         budget: SpendingLimit | None = None,
         breaker: CircuitBreaker | None = None,
+        sender: QuestionSender | None = None,
+        tally: Tally | None = None,
     ) -> None:
         """Begin; nothing is asked yet.
 
@@ -138,9 +140,11 @@ class SharedLimits:
                 asks.
             budget: What others may spend too; None: that of the options.
             breaker: Stops when too much fails; None: nothing does.
+            sender: Brings questions to the judge; None: one request at once for each.
+            tally: Where calls are counted; None for one of its own.
         """
         self.slots = Slots(options.concurrency)
-        self.tally = Tally()
+        self.tally = tally or Tally()
         self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
         self.get_limiter: Callable[[str], RequestLimiter | None] = (
             get_limiter
@@ -151,6 +155,7 @@ class SharedLimits:
         nusd = None if options.budget_usd is None else round(options.budget_usd * NUSD)
         self.budget: SpendingLimit = budget or Budget(BudgetCaps(nusd, options.budget_tokens))
         self.breaker = breaker
+        self.sender = sender
 
 
 class MeasurementSession:
@@ -242,6 +247,7 @@ class MeasurementSession:
                 limiter=shared.get_limiter(self._judge.account),
                 budget=shared.budget,
                 breaker=shared.breaker,
+                sender=shared.sender,
                 pricing=self._pricing,
                 pace=metric.pace,
                 load_image=_CallerImages(self._options.images),

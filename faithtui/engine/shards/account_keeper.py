@@ -61,6 +61,7 @@ class AccountKeeper:
         self._limiters = RateLimiters(limit)
         self._budget = Budget(caps, spent)
         self._held: dict[str, _Holdings] = {}
+        self._stop = asyncio.Event()
         self.progress: dict[str, dict[str, Any]] = {}
         """The latest totals of each shard, as its worker told them."""
 
@@ -127,6 +128,14 @@ class AccountKeeper:
             assert limiter is not None
             for _ in range(count):
                 limiter.record_failure()
+
+    async def tell_stop(self) -> None:
+        """Tell every worker, of now and later, that it is to stop asking."""
+        self._stop.set()
+
+    async def wait_for_stop(self, holder: str) -> None:
+        """Wait until the worker is to stop asking."""
+        await self._stop.wait()
 
     async def list_progress(self) -> list[dict[str, Any]]:
         """Give the latest totals of all shards."""

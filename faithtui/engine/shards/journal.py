@@ -66,6 +66,7 @@ class ShardJournal:
         self._durable = durable
         self._usable: dict[int, int] = {}
         self._unusable: dict[int, int] = {}
+        self._rejected: dict[str, str] = {}
         self._finished: dict[int, int] = {}
         self._replies = array("q")
         self._end = self._synced = 0
@@ -159,6 +160,19 @@ class ShardJournal:
         """Give the latest reply to the question with this key that could not be used, if any."""
         return self._find_in(self._unusable, key)
 
+    def find_rejection(self, key: str) -> str | None:
+        """Say why the question with this key will never be answered; None: it may be."""
+        return self._rejected.get(key)
+
+    def add_rejection(self, key: str, reason: str) -> None:
+        """Note that a question will never be answered.
+
+        Raises:
+            ExportError: It cannot be written.
+        """
+        self._append({"rejected": key, "reason": reason})
+        self._rejected[key] = reason
+
     async def wait_until_writable(self) -> None:
         """See that a reply can be kept: none is bought that has nowhere to go.
 
@@ -227,6 +241,8 @@ class ShardJournal:
                 if "done" in found:
                     self._finished[found["done"]] = self._end
                     self.states[ScoreState(found["state"])] += 1
+                elif "rejected" in found:
+                    self._rejected[found["rejected"]] = found["reason"]
                 else:
                     self._index_reply(found["key"], self._end, usable=found["usable"])
                 self._end += len(line)

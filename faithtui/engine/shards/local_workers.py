@@ -175,12 +175,11 @@ def _measure_in_process(
     settings: MeasureSettings, results: Path, socket: Path, shard: Shard
 ) -> ShardOutcome:
     async def measure(link: SocketLink) -> ShardOutcome:
-        has_budget = settings.budget_nusd is not None or settings.budget_tokens is not None
         return await measure_shard_async(
             settings,
             shard,
             results,
-            account=RemoteAccount(link, has_budget=has_budget),
+            account=RemoteAccount(link, has_budget=settings.has_budget),
             on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
             stop=link.stop,
         )

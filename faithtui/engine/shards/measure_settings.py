@@ -51,6 +51,14 @@ class MeasureSettings:
     max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
     prices: Path | None = None
     image_hosts: tuple[str, ...] = ()
+    wave: Path | None = None
+    """Folder of questions and answers in files: nobody is asked, what is in the files of answers is
+    read, and what is to be asked next is written. None: the judge is asked."""
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether anything limits what may be spent."""
+        return self.budget_nusd is not None or self.budget_tokens is not None
 
     def build_metric(self) -> Metric[Any]:
         """Make the metric.

@@ -84,6 +84,11 @@ class MeasureSummary:
         return sum(each.incomplete for each in self.outcomes)
 
     @property
+    def waiting(self) -> int:
+        """Questions in files that wait for answers."""
+        return sum(each.waiting for each in self.outcomes)
+
+    @property
     def calls(self) -> int:
         """Calls of the judge."""
         return sum(each.calls for each in self.outcomes)
@@ -120,6 +125,7 @@ def measure_shards(
     format: str = "auto",
     shard: str | None = None,
     shard_size: int | None = None,
+    wave: str | Path | None = None,
     workers: int = 1,
     on: str = LOCAL,
     ray_address: str | None = None,
@@ -149,6 +155,8 @@ def measure_shards(
         format: What the files are; `auto` finds out.
         shard: Only this one: its name, or `N/M` for the Nth of M equal parts of all.
         shard_size: Parquet files with more rows are cut between row groups.
+        wave: Folder of questions and answers in files, for judges that serve files: nobody is
+            asked, answers there are read, and what is to be asked next is written.
         workers: Processes, or actors of Ray.
         on: `local` or `ray`.
         ray_address: An existing Ray cluster; None: one of this machine.
@@ -189,6 +197,7 @@ def measure_shards(
             budget_tokens=budget_tokens,
             requests_per_minute=requests_per_minute,
             tokens_per_minute=tokens_per_minute,
+            wave=None if wave is None else Path(wave).absolute(),
         ),
         name=name,
         shard_size=shard_size,
@@ -226,9 +235,16 @@ def execute_order(
             f"--max-failures is {settings.max_failures}, and nobody knows how many conversations "
             "there are before they are read; give a number of questions in a row, such as 10"
         )
+    if order.on == RAY:
+        from faithtui.engine.shards.ray_workers import require_ray
+
+        require_ray()
+    elif order.ray_address is not None:
+        raise ConfigError("--ray-address goes with --on ray; leave it out, or add --on ray")
     settings.make_asking_options()
     described = settings.describe()
-    check_key(settings)
+    if settings.wave is None:
+        check_key(settings)
     every = list_shards(order.source, source=order.name, shard_size=order.shard_size)
     shards = every if order.shard is None else select_shards(every, order.shard)
     write_manifest(results, described, order.source, order.shard_size, every)
@@ -278,10 +294,22 @@ def _measure(
     order: MeasureOrder, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
 ) -> list[ShardOutcome]:
     settings = order.settings
-    has_budget = settings.budget_nusd is not None or settings.budget_tokens is not None
-    spent = sum_spent(results) if has_budget else NO_EXPENSE
+    spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
+        if order.on == RAY:
+            from faithtui.engine.shards.ray_workers import measure_on_ray
+
+            return await measure_on_ray(
+                settings,
+                waiting,
+                results,
+                spent,
+                on_progress,
+                stop,
+                order.workers,
+                order.ray_address,
+            )
         if order.workers > 1:
             return await measure_in_processes(
                 settings, waiting, results, spent, on_progress, stop, order.workers

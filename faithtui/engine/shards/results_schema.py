@@ -79,7 +79,12 @@ TABLES: Final[Mapping[TableName, tuple[Column, ...]]] = {
         Column("idk", "int32", "With one that says neither."),
         Column("none", "int32", "With no verdict that can be read."),
         Column("integrity", "text", 'What stands against the score; "" for nothing.'),
-        Column("calls", "int32", "Calls of the judge that it needed."),
+        Column(
+            "calls",
+            "int32",
+            "Calls that the worker which finished it made for it; what was answered before counts "
+            "in `calls_stored`, and has its tokens and cost in the table of replies.",
+        ),
         Column("calls_stored", "int32", "Questions that a reply from before answered."),
         Column("tokens_in", "int64", "Input tokens of its calls."),
         Column("tokens_out", "int64", "Output tokens of its calls."),

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from faithtui.domain.scores import ScoreState
+from faithtui.engine.calls.ask import QuestionSender
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.concurrency import await_all
+from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import Tally
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
@@ -40,6 +42,7 @@ from faithtui.engine.shards.measured_rows import (
     make_failed_rows,
     make_measured_rows,
 )
+from faithtui.engine.shards.question_wave import open_wave
 from faithtui.engine.shards.results_schema import get_table_file
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.engine.shards.table_files import write_table_files
@@ -85,6 +88,8 @@ class ShardOutcome:
     """The judge cannot be asked any more, for this shard or another one."""
     was_whole: bool = False
     """There was nothing to do."""
+    waiting: int = 0
+    """Questions in a file that wait for answers in another one."""
 
     @classmethod
     def from_error(cls, shard: str, error: FaithtuiError) -> Self:
@@ -134,8 +139,15 @@ async def measure_shard_async(
             SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),
             BudgetCaps(settings.budget_nusd, settings.budget_tokens),
         )
-        await work.run(asking, account, stop or asyncio.Event())
-        if not work.is_read_to_end:
+        if settings.wave is None:
+            await work.run(asking, account, stop or asyncio.Event())
+        else:
+            async with open_wave(
+                settings.wave, shard.name, settings, answering, asking, journal, work.tally
+            ) as sender:
+                await work.run(asking, account, stop or asyncio.Event(), sender)
+            work.waiting = sender.questions
+        if not work.is_read_to_end or work.waiting:
             return work.get_outcome(is_whole=False)
         await asyncio.to_thread(write_table_files, results, shard.name, journal)
         journal.delete()
@@ -169,13 +181,21 @@ class _ShardWork:
         self._images = _ImagesInFlight()
         self._on_progress = on_progress
         self._breaker = CircuitBreaker(settings.max_failures, 0)
-        self._tally = Tally()
+        self.tally = Tally()
+        self.waiting = 0
+        """Questions that are in a file."""
         self._records: Iterator[tuple[int, ParsedRecord]] = iter(())
         self._problem: JudgeUnusable | None = None
         self.is_read_to_end = False
         """Every record of the shard is finished."""
 
-    async def run(self, options: AskingOptions, account: Account, stop: asyncio.Event) -> None:
+    async def run(
+        self,
+        options: AskingOptions,
+        account: Account,
+        stop: asyncio.Event,
+        sender: QuestionSender | None = None,
+    ) -> None:
         """Measure until everything is, somebody stops it, or nothing can succeed any more."""
         asking = replace(options, images=self._images)
         shared = SharedLimits(
@@ -184,8 +204,9 @@ class _ShardWork:
             get_limiter=account.get_limiter,
             budget=account.budget,
             breaker=self._breaker,
+            sender=sender,
+            tally=self.tally,
         )
-        self._tally = shared.tally
         with closing(self._read_records()) as self._records:
             async with open_session(self._judge, asking, shared) as session:
                 await self._work_until_stopped(session, asking, stop)
@@ -238,7 +259,10 @@ class _ShardWork:
     async def _work(self, session: MeasurementSession, asking: AskingOptions) -> None:
         """Take conversations until there is none."""
         for number, record in self._records:
-            rows = await self._measure_record(session, asking, number, record)
+            try:
+                rows = await self._measure_record(session, asking, number, record)
+            except AnswerOutstanding:
+                continue  # it is taken up again when the answer is in a file
             self._journal.add_finished(number, rows)
             self._on_progress(self.get_outcome(is_whole=False))
             # The offline judge answers without waiting; others of the loop get their turn here.
@@ -267,7 +291,7 @@ class _ShardWork:
 
     def get_outcome(self, *, is_whole: bool) -> ShardOutcome:
         """Say how the shard stands."""
-        tally = self._tally
+        tally = self.tally
         return ShardOutcome(
             shard=self._shard.name,
             is_whole=is_whole,
@@ -282,6 +306,7 @@ class _ShardWork:
             problem=None if self._problem is None else str(self._problem),
             error_code=0 if self._problem is None else self._problem.exit_code,
             stops_all=self._problem is not None,
+            waiting=self.waiting,
         )
 
 

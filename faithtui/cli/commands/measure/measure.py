@@ -95,6 +95,14 @@ def measure(
     list_shards: Annotated[
         bool, typer.Option("--list-shards", help="Print the names of all shards and stop.")
     ] = False,
+    wave: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Ask nobody: read DIR/answers, write what is to be asked into DIR/questions, one "
+            "file a shard, as OpenAI's Batch API has them.",
+        ),
+    ] = None,
     workers: Annotated[
         int, typer.Option(metavar="N", help="Processes of this machine, or actors of Ray.")
     ] = 1,
@@ -127,7 +135,8 @@ def measure(
     Each file is a shard. Given again after whatever ended it, the command goes on: whole shards
     are skipped, and no reply of a shard is bought twice. Records that cannot be read or judged
     are rows with a reason. --concurrency counts for each worker, budgets for the whole folder.
-    Needs faithtui[parquet]. Exit code 5 if something failed, lacks a verdict or is not whole.
+    Needs faithtui[parquet]. Exit code 5 if something failed, lacks a verdict or is not whole,
+    8 if questions of --wave wait for answers.
 
     Example: faithtui measure logs/ -o results/ --judge openai:MODEL --workers 4
     """
@@ -203,6 +212,7 @@ def measure(
             max_failures=read_failure_limit(max_failures or settings.max_failures),
             prices=settings.prices,
             image_hosts=environment.image_hosts,
+            wave=None if wave is None else wave.absolute(),
         ),
         name=source,
         shard_size=shard_size,

@@ -1,7 +1,7 @@
 """What a command says at the end of measuring shards: a sentence, JSON, and the exit code."""
 
 from faithtui.cli.output import plural, print_text, print_to_stderr
-from faithtui.cli.run_outcome import DONE, INCOMPLETE
+from faithtui.cli.run_outcome import DONE, INCOMPLETE, WAITS
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.value_json import JsonFields, value_json
 from faithtui.engine.shards.measure_shards import MeasureSummary
@@ -12,6 +12,8 @@ def choose_exit_code(summary: MeasureSummary) -> int:
     codes = [each.error_code for each in summary.outcomes if each.error_code]
     if codes:
         return codes[0]
+    if summary.waiting:
+        return WAITS
     if summary.failed or summary.incomplete or not summary.is_whole:
         return INCOMPLETE
     return DONE
@@ -29,7 +31,12 @@ def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
             print_to_stderr(make_visible_line(f"shard {each.shard}: {each.problem}"))
     if with_line:
         print_text(make_visible_line(_format_sentence(summary)))
-    if not summary.is_whole:
+    if summary.waiting:
+        print_to_stderr(
+            f"{plural(summary.waiting, 'question')} in files; put the answers into the folder "
+            "`answers` beside them, under the same names, and give the same command again"
+        )
+    elif not summary.is_whole:
         print_to_stderr("the same command goes on where this one stopped, and buys no reply again")
 
 
@@ -42,6 +49,7 @@ def summary_to_json(summary: MeasureSummary) -> JsonFields:
         "conversations": summary.conversations,
         "failed": summary.failed,
         "incomplete": summary.incomplete,
+        "waiting": summary.waiting,
         "calls": summary.calls,
         "cost_usd": summary.cost_usd,
         "outcomes": value_json(summary.outcomes),
