@@ -12,6 +12,7 @@ import pytest
 
 from faithtui.engine.calls.ask import value_from_reply
 from faithtui.engine.calls.metric_driver import assess_conversation
+from faithtui.engine.evaluate import evaluate_async
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import list_shards
 from faithtui.engine.shards.shard_worker import measure_shard_async
@@ -74,19 +75,36 @@ async def measure_shard(shard: Any, results: Path) -> float:
     return time.process_time() - began
 
 
-def test_a_shard_costs_little_more_cpu_than_the_metric(tmp_path: Path) -> None:
+async def measure_set(shard: Any) -> float:
+    """Give the CPU seconds of `evaluate`, which checks integrity as a shard does."""
+    talks = [each.found for each in shard.read(FormatChoice())]
+    began = time.process_time()
+    await evaluate_async(talks, concurrency=4)
+    return time.process_time() - began
+
+
+def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
     (shard,) = list_shards(DEMO)
     rounds = []
-    for number in range(3):
+    for number in range(2):
         bare = asyncio.run(measure_bare(shard))
-        rounds.append((bare, asyncio.run(measure_shard(shard, tmp_path / f"{number}"))))
-    bare, whole = (min(each) for each in zip(*rounds, strict=True))
+        as_set = asyncio.run(measure_set(shard))
+        rounds.append((bare, as_set, asyncio.run(measure_shard(shard, tmp_path / f"{number}"))))
+    bare, as_set, whole = (min(each) for each in zip(*rounds, strict=True))
     table(
-        f"{158} conversations of the demo, the embedded judge, CPU seconds",
-        ("metric alone", "shard", "share"),
-        [(f"{bare:.2f}", f"{whole:.2f}", ratio(bare, whole))],
+        "158 conversations of the demo, the embedded judge, CPU seconds",
+        ("metric without checks", "evaluate", "shard", "to metric", "to evaluate"),
+        [
+            (
+                f"{bare:.2f}",
+                f"{as_set:.2f}",
+                f"{whole:.2f}",
+                ratio(bare, whole),
+                ratio(as_set, whole),
+            )
+        ],
     )
-    assert bare / whole > 0.5
+    assert as_set / whole > 0.5
 
 
 MEMORY = """
@@ -133,4 +151,5 @@ def test_memory_is_flat_over_many_conversations(tmp_path: Path) -> None:
         tuple(steps),
         [tuple(steps.values())],
     )
-    assert last < 1.5 * first
+    # Where the journal has each reply and each conversation, and nothing of their texts.
+    assert (last - first) * 1024 / (0.9 * TALKS) < 6

@@ -131,7 +131,7 @@ TABLES: Final[Mapping[TableName, tuple[Column, ...]]] = {
             "`yes`, `no` or `idk`, whatever the metric calls them (ragas: 1 and 0), or `none`.",
         ),
         Column("raw", "text", "What the judge wrote, letter for letter.", True),
-        Column("reason", "text", "Why, in the judge's words.", True),
+        Column("reason", "text", "Why, as the judge wrote it.", True),
         Column("home_window", "int32", "The first window that holds it; its verdict is this one."),
         Column("windows", "int32", "How many windows hold it."),
         Column("differs", "bool", "Whether another window has another verdict on it."),

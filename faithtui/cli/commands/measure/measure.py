@@ -1,5 +1,7 @@
 """`faithtui measure`: conversations measured where they lie, into Parquet tables."""
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -157,7 +159,7 @@ def measure(
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
     from faithtui.engine.shards.measure_settings import MeasureSettings
-    from faithtui.engine.shards.measure_shards import MeasureOrder, execute_order
+    from faithtui.engine.shards.measure_shards import RAY, MeasureOrder, execute_order
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.values.suggestions import read_key_map
     from faithtui.judges.deadlines import check_timeout
@@ -222,7 +224,9 @@ def measure(
         ray_address=ray_address,
     )
     progress = ShardProgressLine()
-    summary = execute_order(order, progress, progress.begin)
+    # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
+    with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
+        summary = execute_order(order, progress, progress.begin)
     progress.end()
     if as_json:
         print_json(summary_to_json(summary))
