@@ -35,6 +35,16 @@ def test_a_source_is_measured_and_then_there_is_nothing_left(cli: Cli, source: P
     assert "2 of 2 shards whole from before" in again.err
 
 
+def test_a_store_in_place_of_the_folder_is_refused_and_stays(cli: Cli, source: Path) -> None:
+    store = source.parent / "review.db"
+    cli("import", source, "--store", store)
+    before = store.read_bytes()
+    found = cli("measure", source, "-o", store)
+    assert found.code == 7
+    assert "cannot be written" in found.err
+    assert store.read_bytes() == before
+
+
 def test_json_has_every_count_and_every_shard(cli: Cli, source: Path) -> None:
     found = cli("measure", source, "-o", source.parent / "results", "--json")
     assert found.code == 0
