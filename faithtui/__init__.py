@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from faithtui.engine.measure import measure, measure_async
     from faithtui.engine.measurement import Call, Measurement
     from faithtui.engine.project import Project, open_store
+    from faithtui.engine.shards.measure_shards import MeasureSummary, measure_shards
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
     from faithtui.judges.registry import open_judge
@@ -37,6 +38,7 @@ _HOMES = {
     "JudgeProfile": "domain.judging.judge_profile",
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
+    "MeasureSummary": "engine.shards.measure_shards",
     "Measurement": "engine.measurement",
     "MemoryReplyCache": "engine.calls.reply_cache",
     "Project": "engine.project",
@@ -53,6 +55,7 @@ _HOMES = {
     "evaluate_async": "engine.evaluate",
     "measure": "engine.measure",
     "measure_async": "engine.measure",
+    "measure_shards": "engine.shards.measure_shards",
     "open_judge": "judges.registry",
     "open_store": "engine.project",
     "single_turn": "domain.conversation",
@@ -72,6 +75,7 @@ __all__ = [
     "JudgeProfile",
     "JudgeReply",
     "JudgeRequest",
+    "MeasureSummary",
     "Measurement",
     "MemoryReplyCache",
     "Project",
@@ -88,6 +92,7 @@ __all__ = [
     "evaluate_async",
     "measure",
     "measure_async",
+    "measure_shards",
     "open_judge",
     "open_store",
     "single_turn",

@@ -159,13 +159,13 @@ def test_documents_may_be_texts_documents_and_any_sequence_of_them() -> None:
 
 FUNCTIONS = {
     "agreement_report", "build", "evaluate", "evaluate_async", "measure", "measure_async",
-    "open_judge", "open_store", "single_turn",
+    "measure_shards", "open_judge", "open_store", "single_turn",
 }  # fmt: skip
 GIVEN = {"Claim", "Conversation", "Document", "Image", "JudgeProfile", "JudgeReply", "Turn"}
 """Values that people make. All others come out of faithtui, or are what a judge's author reads."""
 RETURNED = {
     "Assessment", "Call", "Evaluation", "Evidence", "FaithtuiError", "Judge", "JudgeRequest",
-    "Measurement", "MemoryReplyCache", "Project", "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
+    "MeasureSummary", "Measurement", "MemoryReplyCache", "Project", "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
 }  # fmt: skip
 
 

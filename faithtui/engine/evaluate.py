@@ -499,7 +499,8 @@ class _EvaluationRun:
 async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
     """Measure until everything is measured, somebody stops it, or nothing can succeed any more."""
     began = time.perf_counter()
-    shared = SharedLimits(plan.asking)
+    replies = plan.asking.replies or MemoryReplyCache()
+    shared = SharedLimits(plan.asking, replies=replies)
     run = _EvaluationRun(plan, shared)
     problem: JudgeUnusable | _ProgressFailed | None = None
     async with AsyncExitStack() as opened:
@@ -548,5 +549,5 @@ async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
         tokens_out=shared.tally.tokens_out,
         cost_usd=run.cost_usd,
         latency_ms=round((time.perf_counter() - began) * 1000),
-        replies=shared.replies,
+        replies=replies,
     )

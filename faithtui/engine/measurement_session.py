@@ -7,7 +7,7 @@ whether a single conversation is measured or a whole set by several metrics.
 import inspect
 import math
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -19,14 +19,15 @@ from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, no_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps
+from faithtui.engine.calls.ask import Asker, QuestionSender
+from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
+from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.costs import NoPrices, Pricing, TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
-from faithtui.engine.calls.reply_cache import MemoryReplyCache
+from faithtui.engine.calls.rate_limiter import RateLimiters, RequestLimiter, SpeedLimit
+from faithtui.engine.calls.reply_cache import MemoryReplyCache, ReplyCache
 from faithtui.engine.calls.send import Tally
 from faithtui.engine.calls.slots import Slots
 from faithtui.engine.measurement import Call, Measurement, make_call, make_measurement
@@ -40,7 +41,8 @@ from faithtui.judges.plugin_judge import (
     name_judge,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.redaction import Redact
 from faithtui.judges.registry import choose_judge_profile, open_judge
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import options_to_json
@@ -51,7 +53,18 @@ AnyJudge = str | Judge | CustomJudge
 CONCURRENCY = 16
 """Questions in flight at once."""
 
-_CALLS: ContextVar[list[Call] | None] = ContextVar("_CALLS", default=None)
+
+@dataclass(slots=True)
+class CallLog:
+    """Calls for one conversation."""
+
+    calls: list[Call] = field(default_factory=list)
+    """In the order of arrival."""
+    stored: int = 0
+    """Questions that a reply from before answered."""
+
+
+_CALLS: ContextVar[CallLog | None] = ContextVar("_CALLS", default=None)
 """Calls of the measurement that is under way: questions are asked in tasks that it began."""
 
 
@@ -70,6 +83,10 @@ class AskingOptions:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     replies: MemoryReplyCache | None = None
+    redact: Redact | None = None
+    """Applied to every text before it leaves the process; None: nothing is."""
+    prices: PriceTable | None = None
+    """What calls cost; None: as `genai-prices` says."""
 
     def check(self) -> None:
         """Refuse what cannot be meant, before anything is asked.
@@ -103,16 +120,42 @@ class AskingOptions:
 class SharedLimits:
     """What all judges of one call of the library share. Belongs to one event loop."""
 
-    def __init__(self, options: AskingOptions) -> None:
-        """Begin; nothing is asked yet."""
+    def __init__(
+        self,
+        options: AskingOptions,
+        *,
+        replies: ReplyCache | None = None,
+        get_limiter: Callable[[str], RequestLimiter | None] | None = None,
+        budget: SpendingLimit | None = None,
+        breaker: CircuitBreaker | None = None,
+        sender: QuestionSender | None = None,
+        tally: Tally | None = None,
+    ) -> None:
+        """Begin; nothing is asked yet.
+
+        Args:
+            options: How the judges are asked.
+            replies: Where replies are kept; None: as the options say, else in memory.
+            get_limiter: Gives the limiter of an account that others ask too; None: nobody else
+                asks.
+            budget: What others may spend too; None: that of the options.
+            breaker: Stops when too much fails; None: nothing does.
+            sender: Brings questions to the judge; None: one request at once for each.
+            tally: Where calls are counted; None for one of its own.
+        """
         self.slots = Slots(options.concurrency)
-        self.tally = Tally()
-        self.replies = options.replies or MemoryReplyCache()
-        self.limiters = RateLimiters(
-            SpeedLimit(options.requests_per_minute, options.tokens_per_minute)
+        self.tally = tally or Tally()
+        self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
+        self.get_limiter: Callable[[str], RequestLimiter | None] = (
+            get_limiter
+            or RateLimiters(
+                SpeedLimit(options.requests_per_minute, options.tokens_per_minute)
+            ).get_limiter
         )
         nusd = None if options.budget_usd is None else round(options.budget_usd * NUSD)
-        self.budget = Budget(BudgetCaps(nusd, options.budget_tokens))
+        self.budget: SpendingLimit = budget or Budget(BudgetCaps(nusd, options.budget_tokens))
+        self.breaker = breaker
+        self.sender = sender
 
 
 class MeasurementSession:
@@ -140,20 +183,28 @@ class MeasurementSession:
         metric: Metric[Any],
         conversation: Conversation,
         claims: Sequence[Claim] | None = None,
+        *,
+        log: CallLog | None = None,
     ) -> Measurement:
         """Measure one conversation.
+
+        Args:
+            metric: By what.
+            conversation: What to measure.
+            claims: Judge these instead of extracting any; None extracts.
+            log: Where its calls are noted, also when it fails; None: in the result alone.
 
         Raises:
             FaithtuiError: As `measure` says.
         """
         began = time.perf_counter()
-        calls: list[Call] = []
+        log = log or CallLog()
         assessments: tuple[Assessment, ...] = ()
         reason = metric.why_skipped(conversation)
         if reason is not None:
             conclusion = Conclusion(no_score(ScoreState.SKIPPED, reason), None)
         else:
-            token = _CALLS.set(calls)
+            token = _CALLS.set(log)
             try:
                 ask = self._get_asker(metric).bind_to_item(None)
                 assessments, conclusion = await assess_conversation(
@@ -168,7 +219,7 @@ class MeasurementSession:
             conversation,
             assessments,
             conclusion,
-            calls,
+            log.calls,
             round((time.perf_counter() - began) * 1000),
             self._profile.describe(self._refused.names),
         )
@@ -193,8 +244,10 @@ class MeasurementSession:
                 slots=Slots(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
                 ladder=self._ladder,
-                limiter=shared.limiters.get_limiter(self._judge.account),
+                limiter=shared.get_limiter(self._judge.account),
                 budget=shared.budget,
+                breaker=shared.breaker,
+                sender=shared.sender,
                 pricing=self._pricing,
                 pace=metric.pace,
                 load_image=_CallerImages(self._options.images),
@@ -205,9 +258,13 @@ class MeasurementSession:
         return self._askers[id(metric)][1]
 
     def _note_reply(self, step: str, reply: JudgeReply, stored: bool) -> None:
-        calls = _CALLS.get()
-        if calls is not None and not stored:
-            calls.append(make_call(step, reply, self._judge.ref, self._options.base_url))
+        log = _CALLS.get()
+        if log is None:
+            return
+        if stored:
+            log.stored += 1
+        else:
+            log.calls.append(make_call(step, reply, self._judge.ref, self._options.base_url))
 
 
 @asynccontextmanager
@@ -230,6 +287,7 @@ async def open_session(
             profile=profile,
             refused=refused,
             timeout_s=options.timeout_s,
+            redact=options.redact,
         )
     else:
         profile = NO_PARAMETERS
@@ -344,7 +402,7 @@ def _choose_pricing(ref: str, options: AskingOptions) -> Pricing:
     Raises:
         ConfigError: There is a budget in money, and the price is not known.
     """
-    pricing: Pricing = TablePrices(read_prices(), ref, options.base_url)
+    pricing: Pricing = TablePrices(options.prices or read_prices(), ref, options.base_url)
     try:
         known = pricing.worst_nusd(1, 1) is not None
     except ConfigError:  # a judge of the caller's own, under a name that no provider has

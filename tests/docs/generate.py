@@ -41,6 +41,7 @@ from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.engine import demo
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
+from faithtui.engine.shards.results_schema import TABLES
 from faithtui.errors import FaithtuiError
 from faithtui.formats.readers.registry import READERS
 from faithtui.formats.readers.traces.trace_reader import TraceReader
@@ -502,12 +503,25 @@ def format_list() -> str:
     return "\n".join(lines)
 
 
+def result_column_list() -> str:
+    """List the columns of the tables that `faithtui measure` writes."""
+    lines: list[str] = []
+    for table, columns in TABLES.items():
+        lines += [f"### {table}", "", "| column | type | meaning |", "| --- | --- | --- |"]
+        for each in columns:
+            kind = f"{each.type}, or null" if each.nullable else each.type
+            lines.append(f"| `{each.name}` | {kind} | {each.meaning} |")
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("data-model.md", "scales"): scale_list,
     ("exports.md", "claim-columns"): lambda: column_list(CLAIM_COLUMNS),
     ("exports.md", "label-fields"): lambda: column_list(LABEL_FIELDS),
     ("formats.md", "formats"): format_list,
     ("data-model.md", "tables"): table_list,
+    ("scale.md", "results"): result_column_list,
     ("settings.md", "settings"): setting_list,
     **{
         (f"metrics/{each.spec.key}.md", part): partial(write, each.spec.key)

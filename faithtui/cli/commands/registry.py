@@ -20,6 +20,7 @@ from faithtui.cli.commands.import_ import import_
 from faithtui.cli.commands.judge.judge import judge
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label
+from faithtui.cli.commands.measure.measure import measure
 from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.plan import plan
@@ -39,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(demo)
     app.command("import")(import_)
     app.command()(run)
+    app.command()(measure)
     app.command()(keys)
     app.command()(metrics)
     app.command()(runs)

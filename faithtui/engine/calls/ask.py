@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeVar
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.engine.calls.answer_limit import are_answers_left
-from faithtui.engine.calls.budget import Budget
+from faithtui.engine.calls.budget import SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.costs import Pricing
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.calls.rate_limiter import RateLimiter
+from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import (
     QuestionContext,
     ReplyCache,
@@ -100,8 +100,8 @@ class Asker:
         slots: Slots | None = None,
         tally: Tally | None = None,
         ladder: OutputFormatFallback | None = None,
-        limiter: RateLimiter | None = None,
-        budget: Budget | None = None,
+        limiter: RequestLimiter | None = None,
+        budget: SpendingLimit | None = None,
         pricing: Pricing | None = None,
         leases: Leases | None = None,
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,

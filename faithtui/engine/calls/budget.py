@@ -6,6 +6,7 @@ counted in whole billionths of a dollar, because sums of fractions leave residue
 
 import asyncio
 from dataclasses import dataclass
+from typing import Protocol
 
 from faithtui.errors import BudgetReached
 
@@ -44,6 +45,20 @@ class BudgetCaps:
 
 
 NO_EXPENSE = Expense()
+
+
+class SpendingLimit(Protocol):
+    """What sets money and tokens aside before a question is sent. See `Budget`."""
+
+    async def reserve(self, worst: Expense) -> None:
+        """Set aside what a question may cost.
+
+        Raises:
+            BudgetReached: It does not fit.
+        """
+
+    def settle(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+        """Give back what was set aside, and count what it cost."""
 
 
 class Budget:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from faithtui.engine.calls.slots import Slots
 from faithtui.judges.base import RateLimits
@@ -75,6 +76,22 @@ class SpeedLimit:
 
 
 NO_SPEED_LIMIT = SpeedLimit()
+
+
+class RequestLimiter(Protocol):
+    """What lets requests of one account start. See `RateLimiter`."""
+
+    async def start_request(self, tokens: int) -> float:
+        """Wait until a request may start, and say when it did."""
+
+    def record_success(self, said: RateLimits = _NO_LIMITS) -> None:
+        """Note an answer."""
+
+    def record_refusal(self, started: float) -> None:
+        """Note that the provider found a request too many."""
+
+    def record_failure(self) -> None:
+        """Note that a request ended in another way."""
 
 
 class RateLimiter:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from faithtui.engine.calls.answer_limit import check_answers_left, is_answered, is_asked_again
-from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
+from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense, SpendingLimit
 from faithtui.engine.calls.costs import (
     NoPrices,
     Pricing,
@@ -21,7 +21,7 @@ from faithtui.engine.calls.costs import (
     fill_in_usage,
 )
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.calls.rate_limiter import RateLimiter
+from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import QuestionContext, ReplyCache, make_stored_reply
 from faithtui.engine.calls.slots import Slots
 from faithtui.errors import (
@@ -118,8 +118,8 @@ class Sender:
         *,
         tally: Tally,
         ladder: OutputFormatFallback | None = None,
-        limiter: RateLimiter | None = None,
-        budget: Budget | None = None,
+        limiter: RequestLimiter | None = None,
+        budget: SpendingLimit | None = None,
         pricing: Pricing | None = None,
         on_retry: Callable[[str, JudgeError, float], None],
         sleep: Callable[[float], Awaitable[None]],

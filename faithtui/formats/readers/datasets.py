@@ -200,18 +200,18 @@ def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
 
 def list_files(folder: Path) -> list[Path]:
     """List the data files of a folder and of the folders in it, in order of name."""
-    found = []
-    for path in sorted(folder.rglob("*")):
-        names = path.relative_to(folder).parts
-        if any(name.startswith((".", "_")) for name in names) or path.name in _NO_DATA:
-            continue
-        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-        if suffixes and suffixes[-1] in _PACKED:
-            suffixes.pop()
-        if not suffixes or suffixes[-1] not in _SUFFIXES or path.name.startswith("cache-"):
-            continue
-        found.append(path)
-    return found
+    return [path for path in sorted(folder.rglob("*")) if is_data_file(path, folder)]
+
+
+def is_data_file(path: Path, folder: Path) -> bool:
+    """Say whether a file of a folder holds data, by its name."""
+    names = path.relative_to(folder).parts
+    if any(name.startswith((".", "_")) for name in names) or path.name in _NO_DATA:
+        return False
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in _SUFFIXES and not path.name.startswith("cache-")
 
 
 def name_source(path: Path) -> str:

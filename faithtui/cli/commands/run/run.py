@@ -8,6 +8,22 @@ from typing import Annotated
 
 import typer
 
+from faithtui.cli.asking_options import (
+    AsPeerOption,
+    BudgetTokensOption,
+    BudgetUsdOption,
+    ConcurrencyOption,
+    ExtraBodyOption,
+    ExtraHeaderOption,
+    MaxTokensOption,
+    MetricOptionsOption,
+    PromptsOption,
+    ReasoningEffortOption,
+    SeedOption,
+    StrategyOption,
+    TemperatureOption,
+    TopPOption,
+)
 from faithtui.cli.options import (
     BaseUrlOption,
     ImageHostsOption,
@@ -65,61 +81,15 @@ def run(
         ),
     ] = None,
     base_url: BaseUrlOption = None,
-    temperature: Annotated[
-        str | None,
-        typer.Option(
-            metavar="T",
-            help="Sampling temperature of the judge, 0 to 2; `unset` sends none. [0]",
-        ),
-    ] = None,
-    top_p: Annotated[
-        str | None,
-        typer.Option(metavar="P", help="Sample from the likeliest words that make up this share."),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="N", help="Seed of the judge's sampling.")
-    ] = None,
-    reasoning_effort: Annotated[
-        str | None,
-        typer.Option(metavar="WORD", help="How much the judge thinks, such as low or high."),
-    ] = None,
-    max_tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Tokens one answer may have, thinking included. [as many as the question needs]",
-        ),
-    ] = None,
-    extra_body: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JSON", help='What else goes into each request, such as {"top_k": 1}.'
-        ),
-    ] = None,
-    extra_header: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A header of each request; the value $NAME is read from the environment and "
-            "never stored; may be repeated.",
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="`evidence` asks each question once, `window` asks per window as the peer does.",
-        ),
-    ] = "evidence",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="NAME=VALUE",
-            help="An option of the metrics that have it, such as window_size=5, or of one, such as "
-            "ragas-faithfulness.batch_size=4; may be repeated.",
-        ),
-    ] = None,
+    temperature: TemperatureOption = None,
+    top_p: TopPOption = None,
+    seed: SeedOption = None,
+    reasoning_effort: ReasoningEffortOption = None,
+    max_tokens: MaxTokensOption = None,
+    extra_body: ExtraBodyOption = None,
+    extra_header: ExtraHeaderOption = None,
+    strategy: StrategyOption = "evidence",
+    option: MetricOptionsOption = None,
     claims: Annotated[
         str,
         typer.Option(
@@ -128,15 +98,8 @@ def run(
             "with the data, those of an earlier run, `run:N`, or of a claim set, `set:NAME`.",
         ),
     ] = "extracted",
-    as_peer: Annotated[
-        bool,
-        typer.Option(
-            "--as-peer", help="Score exactly as the peer does, its known faults included."
-        ),
-    ] = False,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Folder with your own prompt texts.", metavar="DIR")
-    ] = None,
+    as_peer: AsPeerOption = False,
+    prompts: PromptsOption = None,
     examples: Annotated[
         Path | None,
         typer.Option(
@@ -147,16 +110,10 @@ def run(
     limit: Annotated[
         int | None, typer.Option(metavar="N", help="At most so many conversations.")
     ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(metavar="N", help="Questions in flight at once. [8, or as set]")
-    ] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: Annotated[float | None, make_timeout_option("120")] = None,
-    budget_usd: Annotated[
-        float | None, typer.Option(metavar="USD", help="Stop before a run costs more, in dollars.")
-    ] = None,
-    budget_tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop before a run uses more tokens.")
-    ] = None,
+    budget_usd: BudgetUsdOption = None,
+    budget_tokens: BudgetTokensOption = None,
     max_failures: Annotated[
         str | None,
         typer.Option(

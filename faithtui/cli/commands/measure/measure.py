@@ -1,0 +1,234 @@
+"""`faithtui measure`: conversations measured where they lie, into Parquet tables."""
+
+import sys
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.asking_options import (
+    AsPeerOption,
+    BudgetTokensOption,
+    BudgetUsdOption,
+    ConcurrencyOption,
+    ExtraBodyOption,
+    ExtraHeaderOption,
+    MaxTokensOption,
+    MetricOptionsOption,
+    PromptsOption,
+    ReasoningEffortOption,
+    SeedOption,
+    StrategyOption,
+    TemperatureOption,
+    TopPOption,
+)
+from faithtui.cli.options import (
+    BaseUrlOption,
+    ImageHostsOption,
+    JsonOption,
+    make_timeout_option,
+    merge_common_options,
+)
+from faithtui.cli.output import print_json, print_text
+
+
+def measure(
+    context: typer.Context,
+    source_path: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file, a folder, a pattern, or an address such as s3://bucket/logs/*.parquet.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="The results folder."),
+    ],
+    metric: Annotated[str, typer.Option(metavar="NAME", help="The metric.")] = "turn-faithfulness",
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JUDGE", help="The judge, as for `faithtui run`. [offline, or as set]"
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    temperature: TemperatureOption = None,
+    top_p: TopPOption = None,
+    seed: SeedOption = None,
+    reasoning_effort: ReasoningEffortOption = None,
+    max_tokens: MaxTokensOption = None,
+    extra_body: ExtraBodyOption = None,
+    extra_header: ExtraHeaderOption = None,
+    strategy: StrategyOption = "evidence",
+    option: MetricOptionsOption = None,
+    as_peer: AsPeerOption = False,
+    prompts: PromptsOption = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the data set; else each file's name."),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option("--format", metavar="NAME", help="What the files are; `auto` finds out."),
+    ] = "auto",
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="NAME=COLUMN",
+            help="Which column or key a part is, such as question=user_input; may be repeated.",
+        ),
+    ] = None,
+    shard_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Cut Parquet files with more rows between their row groups. [a file is a shard]",
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N/M|NAME", help="Only the Nth of M equal parts of all shards, or one by name."
+        ),
+    ] = None,
+    list_shards: Annotated[
+        bool, typer.Option("--list-shards", help="Print the names of all shards and stop.")
+    ] = False,
+    wave: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Ask nobody: read DIR/answers, write what is to be asked into DIR/questions, one "
+            "file a shard, as OpenAI's Batch API has them.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", help="Processes of this machine, or actors of Ray.")
+    ] = 1,
+    on: Annotated[
+        str, typer.Option(metavar="ENGINE", help="`local`, or `ray` with faithtui[ray].")
+    ] = "local",
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="An existing Ray cluster, such as auto. [one of this machine, for this command]",
+        ),
+    ] = None,
+    concurrency: ConcurrencyOption = None,
+    timeout: Annotated[float | None, make_timeout_option("120")] = None,
+    budget_usd: BudgetUsdOption = None,
+    budget_tokens: BudgetTokensOption = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Stop a shard after N questions in a row with the same error. [10, or as set]",
+        ),
+    ] = None,
+    allow_image_host: ImageHostsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure conversations where they lie, into Parquet tables, without a store.
+
+    Each file is a shard. Given again after whatever ended it, the command goes on: whole shards
+    are skipped, and no reply of a shard is bought twice. Records that cannot be read or judged
+    are rows with a reason. --concurrency counts for each worker, budgets for the whole folder.
+    Needs faithtui[parquet]. Exit code 5 if something failed, lacks a verdict or is not whole,
+    8 if questions of --wave wait for answers.
+
+    Example: faithtui measure logs/ -o results/ --judge openai:MODEL --workers 4
+    """
+    from faithtui.cli.commands.measure.progress import ShardProgressLine
+    from faithtui.cli.commands.measure.summary import (
+        choose_exit_code,
+        print_summary,
+        summary_to_json,
+    )
+    from faithtui.cli.commands.run.run_plan import (
+        make_requests,
+        read_budget,
+        read_failure_limit,
+        read_typed_parameters,
+    )
+    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.config import load_settings
+    from faithtui.engine.runs.request import RunRequest
+    from faithtui.engine.shards import shard_source
+    from faithtui.engine.shards.measure_settings import MeasureSettings
+    from faithtui.engine.shards.measure_shards import RAY, MeasureOrder, execute_order
+    from faithtui.formats.readers.datasets import FormatChoice
+    from faithtui.formats.readers.values.suggestions import read_key_map
+    from faithtui.judges.deadlines import check_timeout
+
+    as_json = merge_common_options(context, None, json).json
+    if list_shards:
+        shards = shard_source.list_shards(source_path, source=source, shard_size=shard_size)
+        for each in shards:
+            print_text(each.name)
+        return
+    settings = load_settings()
+    environment = environment_from_settings(settings, allow_image_host or ())
+    (request,) = make_requests(
+        RunRequest(
+            judge=settings.judge,
+            base_url=settings.base_url if base_url is None and not judge else base_url,
+        ),
+        (metric,),
+        () if judge is None else (judge,),
+        option or (),
+        settings.judges,
+        read_typed_parameters(
+            temperature=temperature,
+            top_p=top_p,
+            seed=seed,
+            reasoning_effort=reasoning_effort,
+            max_tokens=max_tokens,
+            extra_body=extra_body,
+            extra_headers=extra_header,
+        ),
+    )
+    order = MeasureOrder(
+        source=source_path,
+        results=output,
+        settings=MeasureSettings(
+            metric=request.metric,
+            options={**request.options, "strategy": strategy, "as_peer": as_peer},
+            prompts_dir=None if prompts is None else prompts.absolute(),
+            judge=request.judge,
+            base_url=request.base_url,
+            profile=request.profile,
+            redact=settings.redact,
+            choice=FormatChoice(format_, read_key_map(mapped or [])),
+            concurrency=settings.concurrency if concurrency is None else concurrency,
+            timeout_s=(
+                settings.timeout_s if timeout is None else check_timeout(timeout, "--timeout")
+            ),
+            budget_nusd=read_budget(budget_usd),
+            budget_tokens=budget_tokens,
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+            max_failures=read_failure_limit(max_failures or settings.max_failures),
+            prices=settings.prices,
+            image_hosts=environment.image_hosts,
+            wave=None if wave is None else wave.absolute(),
+        ),
+        name=source,
+        shard_size=shard_size,
+        shard=shard,
+        workers=workers,
+        on=on,
+        ray_address=ray_address,
+    )
+    progress = ShardProgressLine()
+    # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
+    with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
+        summary = execute_order(order, progress, progress.begin)
+    progress.end()
+    if as_json:
+        print_json(summary_to_json(summary))
+    print_summary(summary, with_line=not as_json)
+    raise typer.Exit(choose_exit_code(summary))

@@ -1,0 +1,73 @@
+"""What a command says at the end of measuring shards: a sentence, JSON, and the exit code."""
+
+from faithtui.cli.output import plural, print_text, print_to_stderr
+from faithtui.cli.run_outcome import DONE, INCOMPLETE, WAITS
+from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.domain.value_json import JsonFields, value_json
+from faithtui.engine.shards.measure_shards import MeasureSummary
+
+
+def choose_exit_code(summary: MeasureSummary) -> int:
+    """Say what the command ends with."""
+    codes = [each.error_code for each in summary.outcomes if each.error_code]
+    if codes:
+        return codes[0]
+    if summary.waiting:
+        return WAITS
+    if summary.failed or summary.incomplete or not summary.is_whole:
+        return INCOMPLETE
+    return DONE
+
+
+def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
+    """Say what became of the shards.
+
+    Args:
+        summary: What became of them.
+        with_line: Whether the sentence goes to stdout; problems go to stderr in any case.
+    """
+    for each in summary.outcomes:
+        if each.problem is not None:
+            print_to_stderr(make_visible_line(f"shard {each.shard}: {each.problem}"))
+    if with_line:
+        print_text(make_visible_line(_format_sentence(summary)))
+    if summary.waiting:
+        print_to_stderr(
+            f"{plural(summary.waiting, 'question')} in files; put the answers into the folder "
+            "`answers` beside them, under the same names, and give the same command again"
+        )
+    elif not summary.is_whole:
+        print_to_stderr("the same command goes on where this one stopped, and buys no reply again")
+
+
+def summary_to_json(summary: MeasureSummary) -> JsonFields:
+    """Give everything as JSON values."""
+    return {
+        "results": str(summary.results),
+        "shards": summary.shards,
+        "whole": summary.whole,
+        "conversations": summary.conversations,
+        "failed": summary.failed,
+        "incomplete": summary.incomplete,
+        "waiting": summary.waiting,
+        "calls": summary.calls,
+        "cost_usd": summary.cost_usd,
+        "outcomes": value_json(summary.outcomes),
+    }
+
+
+def _format_sentence(summary: MeasureSummary) -> str:
+    parts = [
+        f"{summary.whole:,} of {plural(summary.shards, 'shard')} whole in {summary.results}",
+        f"{plural(summary.conversations, 'conversation')} measured now"
+        if summary.outcomes
+        else "nothing was left to measure",
+    ]
+    if summary.failed:
+        parts.append(f"{summary.failed:,} failed, with the reason in their rows")
+    if summary.incomplete:
+        parts.append(f"{summary.incomplete:,} without all verdicts")
+    if summary.calls:
+        cost = "price unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4f}"
+        parts.append(f"{plural(summary.calls, 'call')}, {cost}")
+    return "; ".join(parts)

@@ -1,0 +1,326 @@
+"""The journal of a shard under way: every reply as it comes, and the rows of what is finished.
+
+A file of JSON lines that only grows. Whatever kills the worker, the next one goes on from the last
+whole line: no reply in it is bought again, and no conversation in it is measured again. Nothing of
+it is held in memory but where each line begins, so that a shard may be larger than memory.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+from faithtui.domain.scores import ScoreState
+from faithtui.engine.calls.budget import NO_EXPENSE, Expense
+from faithtui.engine.calls.reply_cache import QuestionContext
+from faithtui.engine.runs.recorder import FLOOR_BYTES
+from faithtui.engine.shards.measured_rows import MeasuredRows
+from faithtui.engine.shards.results_schema import JOURNAL, get_table_file
+from faithtui.errors import ExportError
+from faithtui.judges.base import StopReason
+from faithtui.output_files import OWNER_ONLY, make_directory
+from faithtui.store.records import StoredReply
+
+_KEY_DIGITS: Final = 15
+"""Of a question's key in the index: a number of so many digits takes the memory of a small one.
+The whole key stands in the line, which is read before it counts."""
+
+_DISK_LOOK: Final = 64
+"""Replies between two looks at how much of the disk is free."""
+
+
+class ShardTaken(ExportError):
+    """Another worker has the shard."""
+
+
+class ShardJournal:
+    """A `ReplyCache` on the disk, and what is finished. Belongs to one event loop."""
+
+    def __init__(self, results: Path, shard: str, fingerprint: str, *, durable: bool) -> None:
+        """Open the journal of a shard, or begin it, and lock it.
+
+        Args:
+            results: The results folder.
+            shard: Name of the shard.
+            fingerprint: Of the judge that answers.
+            durable: Replies are on the disk before they are used. Where they cost nothing, as those
+                of the embedded judge, it is enough that the system has them.
+
+        Raises:
+            ShardTaken: Another worker has it.
+            ExportError: It cannot be written.
+        """
+        self.path = results / JOURNAL / f"{shard}.jsonl"
+        self.is_whole = False
+        """Another worker made the shard whole before this one had the lock."""
+        self.states: Counter[ScoreState] = Counter()
+        """How many conversations are finished, by what became of them."""
+        self._fingerprint = fingerprint
+        self._durable = durable
+        self._usable: dict[int, int] = {}
+        self._unusable: dict[int, int] = {}
+        self._rejected: dict[str, str] = {}
+        self._finished: dict[int, int] = {}
+        self._replies = array("q")
+        self._end = self._synced = 0
+        self._syncing: asyncio.Task[None] | None = None
+        self._written = 0
+        try:
+            make_directory(self.path.parent)
+            self._file = self._open_locked()
+            self.is_whole = get_table_file(results, "conversations", shard).exists()
+            if self.is_whole:
+                self.delete()
+            else:
+                self._read_lines()
+        except OSError as error:
+            raise ExportError(_format_error(self.path, error)) from error
+
+    def __enter__(self) -> Self:
+        """Give the journal."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it; the lock goes with it."""
+        self._file.close()
+
+    @property
+    def finished(self) -> int:
+        """How many conversations are finished."""
+        return len(self._finished)
+
+    def is_finished(self, number: int) -> bool:
+        """Say whether a conversation is finished."""
+        return number in self._finished
+
+    def add_finished(self, number: int, rows: MeasuredRows) -> None:
+        """Note that a conversation is finished, with its rows.
+
+        Raises:
+            ExportError: It cannot be written.
+        """
+        self._finished[number] = self._append(
+            {
+                "done": number,
+                "state": rows.state.value,
+                "rows": [rows.conversation, rows.windows, rows.claims],
+            }
+        )
+        self.states[rows.state] += 1
+
+    def iter_finished(self) -> Iterator[MeasuredRows]:
+        """Give the rows of what is finished, in the order of the shard."""
+        for number in sorted(self._finished):
+            yield MeasuredRows(*self._read_line(self._finished[number])["rows"])
+
+    def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
+        """Give the rows of the replies, in the order in which they came."""
+        for place in self._replies:
+            line = self._read_line(place)
+            reply = line["reply"]
+            cost = reply["cost_nusd"]
+            yield {
+                "shard": shard,
+                "key": line["key"],
+                "step": line["step"],
+                "fingerprint": self._fingerprint,
+                "usable": line["usable"],
+                "cost_usd": None if cost is None else cost / 1e9,
+                **{
+                    name: reply[name]
+                    for name in (
+                        "text",
+                        "stop",
+                        "structured",
+                        "tokens_in",
+                        "tokens_out",
+                        "tokens_cached",
+                        "latency_ms",
+                        "served_model",
+                    )
+                },
+            }
+
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        """Give the usable reply to the question with this key, or one that was cut."""
+        reply = self._find_in(self._usable, key)
+        if reply is not None or not or_cut:
+            return reply
+        cut = self._find_in(self._unusable, key)
+        return cut if cut is not None and cut.stop == StopReason.LENGTH.value else None
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        """Give the latest reply to the question with this key that could not be used, if any."""
+        return self._find_in(self._unusable, key)
+
+    def find_rejection(self, key: str) -> str | None:
+        """Say why the question with this key will never be answered; None: it may be."""
+        return self._rejected.get(key)
+
+    def add_rejection(self, key: str, reason: str) -> None:
+        """Note that a question will never be answered.
+
+        Raises:
+            ExportError: It cannot be written.
+        """
+        self._append({"rejected": key, "reason": reason})
+        self._rejected[key] = reason
+
+    async def wait_until_writable(self) -> None:
+        """See that a reply can be kept: none is bought that has nowhere to go.
+
+        Raises:
+            ExportError: The disk is full.
+        """
+        if self._written % _DISK_LOOK:
+            return
+        free = shutil.disk_usage(self.path.parent).free
+        if free < FLOOR_BYTES:
+            raise ExportError(
+                f"the disk of {self.path.parent} has only {free // 1_000_000} MB left; make room "
+                "and give the same command again, which goes on where this one stopped"
+            )
+
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
+        """Write a reply down before it is used.
+
+        Raises:
+            ExportError: It cannot be written.
+        """
+        place = self._append(
+            {"key": asked.key, "step": asked.step, "usable": usable, "reply": asdict(reply)}
+        )
+        if self._durable:
+            # Whoever waits may be given up; the reply is on its way to the disk all the same.
+            await asyncio.shield(self._sync(self._end))
+        self._index_reply(asked.key, place, usable=usable)
+
+    def delete(self) -> None:
+        """Delete it: its shard is whole."""
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+    def _open_locked(self) -> IO[bytes]:
+        """Open and lock the file that has the name now; one that was deleted meanwhile is none.
+
+        Raises:
+            ShardTaken: Another worker has it.
+        """
+        import fcntl  # not on every system, and imported with the package everywhere
+
+        while True:
+            number = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
+            file = os.fdopen(number, "r+b", buffering=0)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(number).st_ino == self.path.stat().st_ino:
+                    return file
+            except FileNotFoundError:
+                pass
+            except BlockingIOError as error:
+                file.close()
+                raise ShardTaken(
+                    f"another worker has shard {self.path.stem}; wait for it, or end it"
+                ) from error
+            file.close()
+
+    def _read_lines(self) -> None:
+        """Find every whole line; what a kill left of the last one is cut off."""
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                found = json.loads(line)
+                if "done" in found:
+                    self._finished[found["done"]] = self._end
+                    self.states[ScoreState(found["state"])] += 1
+                elif "rejected" in found:
+                    self._rejected[found["rejected"]] = found["reason"]
+                else:
+                    self._index_reply(found["key"], self._end, usable=found["usable"])
+                self._end += len(line)
+        self._file.truncate(self._end)
+
+    def _index_reply(self, key: str, place: int, *, usable: bool) -> None:
+        (self._usable if usable else self._unusable)[_shorten(key)] = place
+        self._replies.append(place)
+
+    def _find_in(self, index: dict[int, int], key: str) -> StoredReply | None:
+        place = index.get(_shorten(key))
+        if place is None:
+            return None
+        line = self._read_line(place)
+        return StoredReply(**line["reply"]) if line["key"] == key else None
+
+    def _read_line(self, place: int) -> Any:
+        self._file.seek(place)
+        pieces = [self._file.read(1 << 14)]
+        while pieces[-1] and b"\n" not in pieces[-1]:
+            pieces.append(self._file.read(1 << 18))
+        return json.loads(b"".join(pieces).partition(b"\n")[0])
+
+    def _append(self, value: object) -> int:
+        data = memoryview(
+            json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        )
+        place = self._end
+        try:
+            while data:
+                written = os.write(self._file.fileno(), data)
+                data = data[written:]
+                self._end += written
+        except OSError as error:
+            with suppress(OSError):  # half a line would hide the next one
+                self._file.truncate(place)
+            self._end = place
+            raise ExportError(_format_error(self.path, error)) from error
+        self._written += 1
+        return place
+
+    async def _sync(self, end: int) -> None:
+        """Wait until the disk has all up to a place; who waits together shares one write."""
+        while self._synced < end:
+            if self._syncing is None or self._syncing.done():
+                self._syncing = asyncio.create_task(self._sync_once())
+            await asyncio.shield(self._syncing)
+
+    async def _sync_once(self) -> None:
+        end = self._end
+        try:
+            await asyncio.to_thread(os.fsync, self._file.fileno())
+        except OSError as error:
+            raise ExportError(_format_error(self.path, error)) from error
+        self._synced = end
+
+
+def sum_journal(path: Path) -> Expense:
+    """Add up what the replies of a journal cost. It may grow meanwhile, or be gone.
+
+    A shard whose tables are written, and whose journal a kill left, counts twice: too much is safe.
+    """
+    spent = NO_EXPENSE
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and line.startswith(b'{"key"'):
+                reply = json.loads(line)["reply"]
+                tokens = (reply["tokens_in"] or 0) + (reply["tokens_out"] or 0)
+                spent += Expense(reply["cost_nusd"] or 0, tokens)
+    return spent
+
+
+def _shorten(key: str) -> int:
+    return int(key[:_KEY_DIGITS], 16)
+
+
+def _format_error(path: Path, error: OSError) -> str:
+    return (
+        f"{path} cannot be written: {error.strerror or error}; make room or name another folder "
+        "with -o. What was answered before is kept"
+    )

@@ -1,0 +1,198 @@
+"""Shards measured on this machine: one after the other in this process, or by several processes.
+
+The processes share limits and budget through this one. Each takes the next shard when it is done
+with one; a process that is killed leaves its shard under way, and the same command goes on.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from faithtui.engine.calls.budget import BudgetCaps, Expense
+from faithtui.engine.calls.rate_limiter import SpeedLimit
+from faithtui.engine.shards.account_keeper import AccountKeeper, LocalAccount, RemoteAccount
+from faithtui.engine.shards.account_socket import SocketLink, connect_keeper, serve_keeper
+from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.shard_source import Shard
+from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
+from faithtui.errors import FaithtuiError, JudgeError
+
+REPORT_S = 0.5
+"""Seconds between two reports of a worker, and between two looks at them."""
+
+ProgressSink = Callable[[ShardOutcome], None]
+
+
+async def measure_in_turn(
+    settings: MeasureSettings,
+    shards: Sequence[Shard],
+    results: Path,
+    spent: Expense,
+    on_progress: ProgressSink,
+    stop: asyncio.Event,
+) -> list[ShardOutcome]:
+    """Measure shards one after the other in this process.
+
+    A shard that another worker has, or that cannot be read, is left with the reason.
+
+    Args:
+        settings: What is measured and how.
+        shards: The shards.
+        results: The results folder.
+        spent: What was spent before.
+        on_progress: Told after each conversation and each shard.
+        stop: Set to end the asking.
+    """
+    limit, caps = read_limits(settings)
+    account = LocalAccount(limit, caps, spent)
+    outcomes: list[ShardOutcome] = []
+    for shard in shards:
+        if stop.is_set():
+            break
+        try:
+            found = await measure_shard_async(
+                settings, shard, results, account=account, on_progress=on_progress, stop=stop
+            )
+        except FaithtuiError as error:
+            found = ShardOutcome.from_error(shard.name, error)
+        outcomes.append(found)
+        on_progress(found)
+        if found.stops_all:
+            break
+    return outcomes
+
+
+async def measure_in_processes(
+    settings: MeasureSettings,
+    shards: Sequence[Shard],
+    results: Path,
+    spent: Expense,
+    on_progress: ProgressSink,
+    stop: asyncio.Event,
+    workers: int,
+) -> list[ShardOutcome]:
+    """Measure shards in several processes; see `measure_in_turn`."""
+    limit, caps = read_limits(settings)
+    keeper = AccountKeeper(limit, caps, spent)
+    # Not forked: this process has an event loop, and perhaps threads.
+    context = multiprocessing.get_context("spawn")
+    async with serve_keeper(keeper, stop) as socket:
+        pool = ProcessPoolExecutor(
+            min(workers, len(shards)), mp_context=context, initializer=_prepare_process
+        )
+        work = partial(_measure_in_process, settings, results, socket)
+        waiting = {asyncio.wrap_future(pool.submit(work, each)): each for each in shards}
+        try:
+            return await _collect_outcomes(waiting, keeper, on_progress, stop)
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            await asyncio.to_thread(pool.shutdown)
+
+
+async def _collect_outcomes(
+    waiting: Mapping["asyncio.Future[ShardOutcome]", Shard],
+    keeper: AccountKeeper,
+    on_progress: ProgressSink,
+    stop: asyncio.Event,
+) -> list[ShardOutcome]:
+    outcomes: list[ShardOutcome] = []
+    pending = set(waiting)
+    while pending:
+        done, pending = await asyncio.wait(
+            pending, timeout=REPORT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        for each in await keeper.list_progress():
+            on_progress(ShardOutcome(**each))
+        for future in done:
+            try:
+                found = future.result()
+            except BrokenProcessPool:
+                name = waiting[future].name
+                found = ShardOutcome.from_error(name, JudgeError(_LOST))
+            except asyncio.CancelledError:
+                continue
+            outcomes.append(found)
+            on_progress(found)
+            if found.stops_all:
+                stop.set()
+    return outcomes
+
+
+_LOST = (
+    "a worker was killed, perhaps because memory ran out; give the same command again, which goes "
+    "on where this one stopped"
+)
+
+
+def read_limits(settings: MeasureSettings) -> tuple[SpeedLimit, BudgetCaps]:
+    """Give what settings say of speed and money."""
+    return (
+        SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),
+        BudgetCaps(settings.budget_nusd, settings.budget_tokens),
+    )
+
+
+class ReportThrottle:
+    """Passes on totals of a shard at most every half second: each is a message."""
+
+    def __init__(self, send: Callable[[dict[str, object]], None]) -> None:
+        self._send = send
+        self._sent_at = -REPORT_S
+
+    def __call__(self, outcome: ShardOutcome) -> None:
+        """Pass them on, if it is time."""
+        now = time.monotonic()
+        if now - self._sent_at >= REPORT_S:
+            self._sent_at = now
+            self._send(asdict(outcome))
+
+
+def _prepare_process() -> None:
+    """Let the command that began this process decide when it ends."""
+    # An interrupt goes to all processes of a terminal; the command tells them to stop instead.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def leave_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
+def _measure_in_process(
+    settings: MeasureSettings, results: Path, socket: Path, shard: Shard
+) -> ShardOutcome:
+    async def measure(link: SocketLink) -> ShardOutcome:
+        return await measure_shard_async(
+            settings,
+            shard,
+            results,
+            account=RemoteAccount(link, has_budget=settings.has_budget),
+            on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
+            stop=link.stop,
+        )
+
+    async def connect_and_measure() -> ShardOutcome:
+        async with connect_keeper(socket) as link:
+            if link.stop.is_set():
+                return ShardOutcome(shard.name, is_whole=False)
+            return await measure(link)
+
+    try:
+        return asyncio.run(connect_and_measure())
+    except FaithtuiError as error:
+        return ShardOutcome.from_error(shard.name, error)
+    except ConnectionError:  # the command is gone, and nobody hears of it
+        return ShardOutcome(shard.name, is_whole=False)

@@ -1,0 +1,158 @@
+"""`manifest.json` of a results folder: by what its results were measured, and its shards.
+
+It is written before the first result and replaced whole. Workers that begin at the same time write
+it one after the other.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from faithtui.domain.value_json import JsonFields
+from faithtui.engine.shards.measure_settings import find_differences
+from faithtui.engine.shards.results_schema import FORMAT, MANIFEST
+from faithtui.engine.shards.shard_source import Shard
+from faithtui.errors import ConfigError, ExportError, InputError
+from faithtui.output_files import OWNER_ONLY, make_directory, write_text
+
+_LOCK: Final = ".manifest.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a results folder says of itself."""
+
+    settings: JsonFields
+    """By what it was measured; see `MeasureSettings.describe`."""
+    source: str
+    """Where the conversations lie, as it was typed."""
+    shard_size: int | None
+    """Rows of a shard, where large files are cut; None: a file is a shard."""
+    shards: tuple[dict[str, Any], ...]
+    """Each with `name`, `address`, `source` and `size` of its file."""
+
+
+def write_manifest(
+    results: Path,
+    settings: JsonFields,
+    source: str,
+    shard_size: int | None,
+    shards: Sequence[Shard],
+) -> Manifest:
+    """Write the manifest, or see that the one that is there says the same; new shards are added.
+
+    Raises:
+        ConfigError: The folder has results of other settings, or of a file that has changed.
+        InputError: There is a manifest that cannot be read.
+        ExportError: It cannot be written.
+    """
+    try:
+        make_directory(results)
+        with _lock_folder(results):
+            found = read_manifest(results) if (results / MANIFEST).exists() else None
+            manifest = Manifest(
+                settings,
+                source,
+                shard_size,
+                _merge_shards(results, found, shards),
+            )
+            if found is not None:
+                _check_settings(results, manifest, found)
+                manifest = Manifest(found.settings, found.source, shard_size, manifest.shards)
+            if manifest != found:
+                text = json.dumps(_to_json(manifest), ensure_ascii=False, indent=1)
+                write_text(results / MANIFEST, [text, "\n"], force=True)
+    except OSError as error:
+        raise ExportError(
+            f"{results} cannot be written: {error.strerror or error}; name another folder with -o"
+        ) from error
+    return manifest
+
+
+def read_manifest(results: Path) -> Manifest:
+    """Read the manifest of a results folder.
+
+    Raises:
+        InputError: There is none, or it is not one of ours or of a later version.
+    """
+    path = results / MANIFEST
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        settings = found["settings"]
+        if settings["format"] > FORMAT:
+            raise InputError(
+                f"is of format {settings['format']}; this version reads {FORMAT}, so install a "
+                "later one",
+                path=path,
+            )
+        return Manifest(settings, found["source"], found["shard_size"], tuple(found["shards"]))
+    except FileNotFoundError as error:
+        raise InputError(
+            "is not there; name a folder that `faithtui measure` wrote", path=path
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"cannot be read as the manifest of results: {type(error).__name__}: {error}", path=path
+        ) from error
+
+
+def _check_settings(results: Path, told: Manifest, found: Manifest) -> None:
+    differences = find_differences(told.settings, found.settings)
+    if told.shard_size != found.shard_size:
+        differences += find_differences(
+            {"shard size": told.shard_size}, {"shard size": found.shard_size}
+        )
+    if differences:
+        raise ConfigError(
+            f"{results} has results of other settings: {'; '.join(differences)}. Name another "
+            "folder with -o, or give the same settings"
+        )
+
+
+def _merge_shards(
+    results: Path, found: Manifest | None, shards: Sequence[Shard]
+) -> tuple[dict[str, Any], ...]:
+    known = {} if found is None else {each["name"]: each for each in found.shards}
+    for shard in shards:
+        now = {
+            "name": shard.name,
+            "address": shard.address,
+            "source": shard.source,
+            "size": shard.size,
+            "first_row": shard.first_row,
+            "groups": None if shard.groups is None else list(shard.groups),
+        }
+        before = known.setdefault(shard.name, now)
+        for name, what in (("address", "is"), ("size", "has bytes:"), ("source", "is of")):
+            if before[name] != now[name]:
+                raise ConfigError(
+                    f"the file of shard {shard.name} {what} {now[name]} here and {before[name]} "
+                    f"in {results / MANIFEST}: results of two states of a file do not go into one "
+                    "folder. Name another folder with -o"
+                )
+    return tuple(known[name] for name in sorted(known))
+
+
+@contextmanager
+def _lock_folder(results: Path) -> Iterator[None]:
+    import fcntl  # not on every system, and imported with the package everywhere
+
+    number = os.open(results / _LOCK, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def _to_json(manifest: Manifest) -> JsonFields:
+    return {
+        "settings": manifest.settings,
+        "source": manifest.source,
+        "shard_size": manifest.shard_size,
+        "shards": list(manifest.shards),
+    }

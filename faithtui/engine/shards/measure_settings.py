@@ -1,0 +1,153 @@
+"""What is measured and how, as one value that any process can be given; and what is kept of it.
+
+A worker on another machine gets this value and opens metric and judge itself. What changes a result
+stands in the manifest of the results folder, so that no folder mixes results of two settings.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
+from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
+from faithtui.domain.value_json import Json, JsonFields, value_json
+from faithtui.engine.calls.budget import NUSD
+from faithtui.engine.measurement_session import CONCURRENCY, AskingOptions
+from faithtui.engine.shards.results_schema import FORMAT
+from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.redaction import load_redaction
+from faithtui.judges.registry import choose_judge_profile, judge_fingerprint
+from faithtui.metrics.base import Metric
+from faithtui.metrics.registry import build, options_to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSettings:
+    """What `faithtui measure` was told. Holds no secret and nothing that is open."""
+
+    metric: str = "turn-faithfulness"
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Options of the metric, `strategy` and `as_peer` among them."""
+    prompts_dir: Path | None = None
+    judge: str = "offline"
+    base_url: str | None = None
+    profile: JudgeProfile = DEFAULT_PROFILE
+    redact: str | None = None
+    """`package.module:function` that every text goes through before it leaves the process."""
+    choice: FormatChoice = field(default_factory=FormatChoice)
+    """What the user said about the format of the files."""
+    # What follows changes no result and may be other the next time.
+    concurrency: int = CONCURRENCY
+    """Questions in flight at once, of each worker."""
+    timeout_s: float | None = None
+    budget_nusd: int | None = None
+    """What all shards together may cost, in units of 1e-9 US dollars; None: anything."""
+    budget_tokens: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
+    prices: Path | None = None
+    image_hosts: tuple[str, ...] = ()
+    wave: Path | None = None
+    """Folder of questions and answers in files: nobody is asked, what is in the files of answers is
+    read, and what is to be asked next is written. None: the judge is asked."""
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether anything limits what may be spent."""
+        return self.budget_nusd is not None or self.budget_tokens is not None
+
+    def build_metric(self) -> Metric[Any]:
+        """Make the metric.
+
+        Raises:
+            ConfigError: Unknown metric or option, or prompts that cannot be used.
+        """
+        return build(self.metric, self.options, prompts_dir=self.prompts_dir)
+
+    def make_asking_options(self) -> AskingOptions:
+        """Say how the judge is asked.
+
+        Raises:
+            ConfigError: A value is out of its range, or redaction or prices cannot be used.
+        """
+        options = AskingOptions(
+            base_url=self.base_url,
+            profile=self.profile,
+            concurrency=self.concurrency,
+            image_hosts=self.image_hosts,
+            timeout_s=self.timeout_s,
+            budget_usd=None if self.budget_nusd is None else self.budget_nusd / NUSD,
+            budget_tokens=self.budget_tokens,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            redact=None if self.redact is None else load_redaction(self.redact),
+            prices=read_prices(self.prices),
+        )
+        options.check()
+        return options
+
+    def describe(self) -> JsonFields:
+        """Say what changes results, for the manifest.
+
+        Raises:
+            ConfigError: As `build_metric`; or the judge cannot be opened.
+        """
+        metric = self.build_metric()
+        judge = metric.judge or self.judge
+        profile = choose_judge_profile(judge, self.profile)
+        redact = None if self.redact is None else load_redaction(self.redact)
+        fingerprint = judge_fingerprint(judge, self.base_url, profile=profile, redact=redact)
+        prompts = metric.prompts.without_examples
+        return {
+            "format": FORMAT,
+            "faithtui": version("faithtui"),
+            "metric": metric.spec.key,
+            "metric_version": metric.spec.version,
+            "peer": metric.spec.peer,
+            "options": value_json(options_to_json(metric)),
+            "rule": value_json(metric.rule),
+            "judge": judge,
+            "judge_fingerprint": fingerprint,
+            "base_url": self.base_url,
+            "profile": value_json(profile),
+            "prompt_digest": metric.prompt_digest,
+            "prompt_set": {
+                "digest": prompts.digest,
+                "version": prompts.version,
+                "texts": dict(prompts.texts),
+            },
+            "reader": self.choice.name,
+            "renames": dict(self.choice.renames),
+        }
+
+
+_CHANGES_NOTHING: Final = frozenset(("faithtui", "prompt_set"))
+"""Another version asks the same where metric, prompts and judge are the same."""
+
+
+def find_differences(told: Mapping[str, Json], found: Mapping[str, Json]) -> list[str]:
+    """Say in which settings two descriptions differ, each with both values.
+
+    Args:
+        told: Of this command.
+        found: Of the manifest.
+    """
+    differences = []
+    for name in dict.fromkeys((*found, *told)):
+        here, there = told.get(name), found.get(name)
+        if name in _CHANGES_NOTHING or here == there:
+            continue
+        if isinstance(here, Mapping) and isinstance(there, Mapping):
+            differences += find_differences(here, there)
+        else:
+            differences.append(f"{name} is {_shorten(here)} here and {_shorten(there)} there")
+    return differences
+
+
+def _shorten(value: object) -> str:
+    text = "not set" if value is None else f"{value}"
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,343 @@
+"""A whole source measured into a results folder: planned, checked, and given to workers."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
+from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
+from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
+from faithtui.engine.measurement_session import CONCURRENCY
+from faithtui.engine.shards.journal import sum_journal
+from faithtui.engine.shards.local_workers import (
+    ProgressSink,
+    measure_in_processes,
+    measure_in_turn,
+)
+from faithtui.engine.shards.manifest import write_manifest
+from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.results_schema import (
+    JOURNAL,
+    get_table_file,
+    list_whole_shards,
+    require_pyarrow,
+)
+from faithtui.engine.shards.shard_source import Shard, find_shard, list_shards
+from faithtui.engine.shards.shard_worker import ShardOutcome
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.judges.providers.api_keys import describe_key_places
+from faithtui.judges.registry import find_missing_key
+
+LOCAL: Final = "local"
+RAY: Final = "ray"
+ENGINES: Final = (LOCAL, RAY)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOrder:
+    """Which shards of a source are measured, and where."""
+
+    source: str
+    results: Path
+    settings: MeasureSettings
+    name: str | None = None
+    """Name of the data set; None: as an import names each file."""
+    shard_size: int | None = None
+    """Rows of a shard, where large Parquet files are cut; None: a file is a shard."""
+    shard: str | None = None
+    """Only this one: its name, or `N/M` for the Nth of M equal parts of all."""
+    workers: int = 1
+    on: str = LOCAL
+    ray_address: str | None = None
+    """An existing cluster; None: one of this machine is begun and ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSummary:
+    """What became of the shards of a source."""
+
+    results: Path
+    shards: int
+    """Of the source, or of the part of it that was ordered."""
+    whole: int
+    """Of these, with all their files."""
+    outcomes: tuple[ShardOutcome, ...]
+    """Of the shards that were worked on, in order of name; what was whole before is none."""
+
+    @property
+    def conversations(self) -> int:
+        """Conversations of these shards that are finished."""
+        return sum(each.conversations for each in self.outcomes)
+
+    @property
+    def failed(self) -> int:
+        """Of these, that have a reason and no score because something went wrong."""
+        return sum(each.failed for each in self.outcomes)
+
+    @property
+    def incomplete(self) -> int:
+        """Of these, that lack a verdict."""
+        return sum(each.incomplete for each in self.outcomes)
+
+    @property
+    def waiting(self) -> int:
+        """Questions in files that wait for answers."""
+        return sum(each.waiting for each in self.outcomes)
+
+    @property
+    def calls(self) -> int:
+        """Calls of the judge."""
+        return sum(each.calls for each in self.outcomes)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the calls cost; None: the price of one is not known."""
+        costs = [each.cost_usd for each in self.outcomes]
+        known = [each for each in costs if each is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why shards ended early, each reason once."""
+        return tuple(dict.fromkeys(each.problem for each in self.outcomes if each.problem))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every shard is whole."""
+        return self.whole == self.shards
+
+
+def measure_shards(
+    source: str | Path,
+    results: str | Path,
+    metric: str = "turn-faithfulness",
+    judge: str = "offline",
+    *,
+    options: Mapping[str, object] | None = None,
+    prompts_dir: Path | None = None,
+    base_url: str | None = None,
+    profile: JudgeProfile | None = None,
+    name: str | None = None,
+    format: str = "auto",
+    shard: str | None = None,
+    shard_size: int | None = None,
+    wave: str | Path | None = None,
+    workers: int = 1,
+    on: str = LOCAL,
+    ray_address: str | None = None,
+    concurrency: int = CONCURRENCY,
+    timeout_s: float | None = None,
+    budget_usd: float | None = None,
+    budget_tokens: int | None = None,
+    requests_per_minute: int | None = None,
+    tokens_per_minute: int | None = None,
+    on_progress: ProgressSink = lambda outcome: None,
+) -> MeasureSummary:
+    """Measure conversations where they lie, shard by shard, into Parquet files.
+
+    Called again after whatever ended it, it goes on: whole shards are skipped, and no reply is
+    bought twice. The first interrupt ends the asking and keeps what was answered.
+
+    Args:
+        source: A file, a folder, a pattern, or such an address as `s3://bucket/logs/*.parquet`.
+        results: Folder for the results; see docs/scale.md.
+        metric: Key of a metric.
+        judge: `offline`, `openai:MODEL` or another reference.
+        options: Options of the metric by the peer's names.
+        prompts_dir: Folder with prompt texts of your own.
+        base_url: Another server that speaks the judge's protocol.
+        profile: Parameters that a provider's model is asked with; None: temperature 0.
+        name: Name of the data set; None: as an import names each file.
+        format: What the files are; `auto` finds out.
+        shard: Only this one: its name, or `N/M` for the Nth of M equal parts of all.
+        shard_size: Parquet files with more rows are cut between row groups.
+        wave: Folder of questions and answers in files, for judges that serve files: nobody is
+            asked, answers there are read, and what is to be asked next is written.
+        workers: Processes, or actors of Ray.
+        on: `local` or `ray`.
+        ray_address: An existing Ray cluster; None: one of this machine.
+        concurrency: Questions in flight at once, of each worker.
+        timeout_s: Seconds one question may take.
+        budget_usd: What all shards together may cost in US dollars, with what they cost before.
+        budget_tokens: Tokens they may use.
+        requests_per_minute: Most requests of all workers together.
+        tokens_per_minute: Most tokens.
+        on_progress: Told the totals of a shard from time to time.
+
+    Returns:
+        What became of the shards.
+
+    Raises:
+        ConfigError: Settings that cannot be, or the folder has results of other settings.
+        InputError: The source cannot be read.
+        ExportError: The folder cannot be written.
+
+    Example:
+        >>> from faithtui import measure_shards
+        >>> summary = measure_shards("logs/", "results/", judge="offline")  # doctest: +SKIP
+    """
+    order = MeasureOrder(
+        source=str(source),
+        results=Path(results),
+        settings=MeasureSettings(
+            metric=metric,
+            options=dict(options or {}),
+            prompts_dir=prompts_dir,
+            judge=judge,
+            base_url=base_url,
+            profile=DEFAULT_PROFILE if profile is None else profile,
+            choice=FormatChoice(format),
+            concurrency=concurrency,
+            timeout_s=timeout_s,
+            budget_nusd=None if budget_usd is None else round(budget_usd * NUSD),
+            budget_tokens=budget_tokens,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            wave=None if wave is None else Path(wave).absolute(),
+        ),
+        name=name,
+        shard_size=shard_size,
+        shard=shard,
+        workers=workers,
+        on=on,
+        ray_address=ray_address,
+    )
+    return execute_order(order, on_progress)
+
+
+def execute_order(
+    order: MeasureOrder,
+    on_progress: ProgressSink = lambda outcome: None,
+    on_plan: Callable[[int, int], None] = lambda shards, whole: None,
+) -> MeasureSummary:
+    """Check an order, write the manifest, and measure what is not whole.
+
+    Args:
+        order: The order.
+        on_progress: Told the totals of a shard from time to time.
+        on_plan: Told before the first question how many shards there are, and how many are whole.
+
+    Raises:
+        FaithtuiError: As `measure_shards`.
+    """
+    require_pyarrow()
+    if order.workers < 1:
+        raise ConfigError(f"there are {order.workers} workers; expected 1 or more")
+    if order.on not in ENGINES:
+        raise ConfigError(f"there is no engine `{order.on}`; known: {', '.join(ENGINES)}")
+    settings, results = order.settings, order.results.expanduser().absolute()
+    if settings.max_failures.share is not None:
+        raise ConfigError(
+            f"--max-failures is {settings.max_failures}, and nobody knows how many conversations "
+            "there are before they are read; give a number of questions in a row, such as 10"
+        )
+    if order.on == RAY:
+        from faithtui.engine.shards.ray_workers import require_ray
+
+        require_ray()
+    elif order.ray_address is not None:
+        raise ConfigError("--ray-address goes with --on ray; leave it out, or add --on ray")
+    settings.make_asking_options()
+    described = settings.describe()
+    if settings.wave is None:
+        check_key(settings)
+    every = list_shards(order.source, source=order.name, shard_size=order.shard_size)
+    shards = every if order.shard is None else select_shards(every, order.shard)
+    write_manifest(results, described, order.source, order.shard_size, every)
+    whole = set(list_whole_shards(results))
+    waiting = [each for each in shards if each.name not in whole]
+    on_plan(len(shards), len(shards) - len(waiting))
+    outcomes = _measure(order, results, waiting, on_progress) if waiting else []
+    done = sum(get_table_file(results, "conversations", each.name).exists() for each in shards)
+    return MeasureSummary(
+        results, len(shards), done, tuple(sorted(outcomes, key=lambda each: each.shard))
+    )
+
+
+def check_key(settings: MeasureSettings) -> None:
+    """See that the judge has the key and the headers that it needs.
+
+    Raises:
+        ConfigError: Something of it is missing.
+    """
+    judge = settings.build_metric().judge or settings.judge
+    settings.profile.resolve_headers(os.environ)
+    key = find_missing_key(judge, settings.base_url)
+    if key is not None:
+        raise ConfigError(
+            f"{judge} needs a key: {describe_key_places(key)}, or use --judge offline, which "
+            "needs none"
+        )
+
+
+def select_shards(shards: Sequence[Shard], wanted: str) -> tuple[Shard, ...]:
+    """Choose the shard of a name, or the Nth of M parts of all, as `3/8`.
+
+    Part N has every Mth shard, so that large neighbours are dealt out.
+
+    Raises:
+        ConfigError: There is no such shard or part.
+    """
+    number, slash, parts = wanted.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal()):
+        return (find_shard(shards, wanted),)
+    if not 1 <= int(number) <= int(parts):
+        raise ConfigError(f"--shard is {wanted}; expected N/M with N from 1 to M, such as 3/8")
+    return tuple(shards[int(number) - 1 :: int(parts)])
+
+
+def _measure(
+    order: MeasureOrder, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
+) -> list[ShardOutcome]:
+    settings = order.settings
+    spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
+
+    async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
+        if order.on == RAY:
+            from faithtui.engine.shards.ray_workers import measure_on_ray
+
+            return await measure_on_ray(
+                settings,
+                waiting,
+                results,
+                spent,
+                on_progress,
+                stop,
+                order.workers,
+                order.ray_address,
+            )
+        if order.workers > 1:
+            return await measure_in_processes(
+                settings, waiting, results, spent, on_progress, stop, order.workers
+            )
+        return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
+
+    return run_to_end(lambda: stop_when_cancelled(measure_until))
+
+
+def sum_spent(results: Path) -> Expense:
+    """Add up what all replies of a results folder cost, those of shards under way too.
+
+    Raises:
+        InputError: A file of replies cannot be read.
+    """
+    pa = require_pyarrow()
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    spent = NO_EXPENSE
+    columns = ["cost_usd", "tokens_in", "tokens_out"]
+    for path in sorted((results / "replies").glob("*.parquet")):
+        try:
+            table = pyarrow.parquet.read_table(path, columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"cannot be read: {error}", path=path) from error
+        cost, *tokens = (pyarrow.compute.sum(table[name]).as_py() or 0 for name in columns)
+        spent += Expense(round(cost * NUSD), sum(tokens))
+    for path in sorted((results / JOURNAL).glob("*.jsonl")):
+        spent += sum_journal(path)
+    return spent

@@ -1,0 +1,229 @@
+"""Shards measured on a Ray cluster: Ray Data deals them out to actors, and again when one dies.
+
+Ray is the scheduler: which actor gets which shard, and what becomes of the shard of a lost one, is
+its business. One named actor keeps the account's limits, the budget and the totals of all. The
+results folder must lie where every node sees it under the same path.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from faithtui.engine.calls.budget import Expense
+from faithtui.engine.shards.account_keeper import AccountKeeper, RemoteAccount
+from faithtui.engine.shards.journal import ShardTaken
+from faithtui.engine.shards.local_workers import (
+    REPORT_S,
+    ProgressSink,
+    ReportThrottle,
+    read_limits,
+)
+from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.shard_source import Shard
+from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
+from faithtui.errors import ConfigError, FaithtuiError
+
+_MISSING: Final = "--on ray needs Ray, which is not installed: pip install 'faithtui[ray]'"
+
+_TAKEN_TRIES: Final = 60
+"""Seconds that a worker waits for a shard whose lost worker is still dying."""
+
+_CALLS: Final = 10_000
+"""Calls of the keeper at a time: those that wait for a place or for money stand there."""
+
+
+def require_ray() -> Any:
+    """Give Ray.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ConfigError(_MISSING) from error
+    return ray
+
+
+async def measure_on_ray(
+    settings: MeasureSettings,
+    shards: Sequence[Shard],
+    results: Path,
+    spent: Expense,
+    on_progress: ProgressSink,
+    stop: asyncio.Event,
+    workers: int,
+    address: str | None,
+) -> list[ShardOutcome]:
+    """Measure shards by actors of Ray; see `measure_in_turn`.
+
+    Args:
+        settings: What is measured and how.
+        shards: The shards.
+        results: The results folder, which every node sees.
+        spent: What was spent before.
+        on_progress: Told the totals of shards from time to time.
+        stop: Set to end the asking.
+        workers: Actors.
+        address: An existing cluster; None: one of this machine is begun and ended.
+
+    Raises:
+        ConfigError: Ray is not installed, or the cluster is not there.
+    """
+    workers = min(workers, len(shards))
+    with _open_cluster(address, workers) as ray:
+        limit, caps = read_limits(settings)
+        name = f"faithtui-account-{hashlib.sha256(str(results).encode()).hexdigest()[:16]}"
+        actor = ray.remote(AccountKeeper).options(name=name, num_cpus=0, max_concurrency=_CALLS)
+        keeper = actor.remote(limit, caps, spent)
+        try:
+            consuming = asyncio.create_task(
+                asyncio.to_thread(_run_dataset, ray, settings, shards, results, workers, keeper)
+            )
+            stopping = asyncio.create_task(stop.wait())
+            while not consuming.done():
+                await asyncio.wait({consuming}, timeout=REPORT_S)
+                for each in await keeper.list_progress.remote():
+                    on_progress(ShardOutcome(**each))
+                if stop.is_set():
+                    await keeper.tell_stop.remote()
+            stopping.cancel()
+            outcomes = await consuming
+        finally:
+            ray.kill(keeper)
+    for each in outcomes:
+        on_progress(each)
+    return outcomes
+
+
+@contextmanager
+def _open_cluster(address: str | None, workers: int) -> Iterator[Any]:
+    """Reach a cluster, or begin one on this machine that ends with the command."""
+    ray = require_ray()
+    was_open = ray.is_initialized()
+    if not was_open:
+        # One CPU more than there are workers: without one for Ray Data's own tasks nothing begins.
+        own: Mapping[str, Any] = (
+            {"num_cpus": workers + 1, "include_dashboard": False} if address is None else {}
+        )
+        try:
+            # What workers print would stand on stdout, which is for what was asked for.
+            ray.init(address=address, logging_level="ERROR", log_to_driver=False, **own)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise ConfigError(
+                f"the Ray cluster `{address}` cannot be reached: {error}; expected an address "
+                "such as auto or ray://HOST:10001"
+            ) from error
+    try:
+        yield ray
+    finally:
+        if not was_open:
+            ray.shutdown()
+
+
+def _run_dataset(
+    ray: Any,
+    settings: MeasureSettings,
+    shards: Sequence[Shard],
+    results: Path,
+    workers: int,
+    keeper: Any,
+) -> list[ShardOutcome]:
+    """Let Ray Data deal the shards out, and give what became of them."""
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False  # the command draws its own, of all workers
+    context.print_on_execution_start = False
+    cpus = ray.cluster_resources().get("CPU", 1.0)
+    # One CPU stays free, for what Ray Data itself runs: actors that take all of them leave none for
+    # the tasks that feed them, and nothing happens without a word.
+    share = int(1e4 * min(1.0, max(cpus - 1, 0.5) / workers)) / 1e4
+    # A block a shard: a block of several would go to one actor.
+    items = [{"number": number} for number in range(len(shards))]
+    dataset = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        _ShardActor,
+        fn_constructor_args=(settings, list(shards), results, keeper),
+        batch_size=1,
+        num_cpus=share,
+        compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
+    )
+    return [ShardOutcome(**row) for row in dataset.iter_rows()]
+
+
+class _ShardActor:
+    """Measures the shards that Ray gives it, one after the other."""
+
+    def __init__(
+        self, settings: MeasureSettings, shards: Sequence[Shard], results: Path, keeper: Any
+    ) -> None:
+        self._settings = settings
+        self._shards = shards
+        self._results = results
+        self._keeper = keeper
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        found = [self._measure(self._shards[int(number)]) for number in batch["number"]]
+        columns = asdict(found[0])
+        return {name: [getattr(each, name) for each in found] for name in columns}
+
+    def _measure(self, shard: Shard) -> ShardOutcome:
+        try:
+            return asyncio.run(self._measure_shard(shard))
+        except FaithtuiError as error:
+            return ShardOutcome.from_error(shard.name, error)
+
+    async def _measure_shard(self, shard: Shard) -> ShardOutcome:
+        link = _RayLink(self._keeper, shard.name)
+        await link.request("release")  # what a lost worker of this shard held
+        stop = asyncio.Event()
+
+        async def hear_stop() -> None:
+            await link.request("wait_for_stop")
+            stop.set()
+
+        hearing = asyncio.create_task(hear_stop())
+        try:
+            for tries in range(_TAKEN_TRIES):
+                try:
+                    found = await measure_shard_async(
+                        self._settings,
+                        shard,
+                        self._results,
+                        account=RemoteAccount(link, has_budget=self._settings.has_budget),
+                        on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
+                        stop=stop,
+                    )
+                except ShardTaken:
+                    if tries + 1 == _TAKEN_TRIES:
+                        raise
+                    await asyncio.sleep(1)
+                else:
+                    await link.request("report", asdict(found))
+                    if found.stops_all:
+                        await self._keeper.tell_stop.remote()
+                    return found
+        finally:
+            hearing.cancel()
+            with suppress(asyncio.CancelledError):
+                await hearing
+        raise AssertionError("every try returns or raises")
+
+
+class _RayLink:
+    """A worker's way to the keeper. A `KeeperLink`."""
+
+    def __init__(self, keeper: Any, holder: str) -> None:
+        self._keeper = keeper
+        self._holder = holder
+
+    async def request(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the keeper and wait for what it returns."""
+        return await getattr(self._keeper, method).remote(self._holder, *arguments)
+
+    def notify(self, method: str, *arguments: Any) -> None:
+        """Call a method of the keeper and do not wait."""
+        getattr(self._keeper, method).remote(self._holder, *arguments)

@@ -1,0 +1,346 @@
+"""Where conversations lie, cut into shards: a file is a shard, or some row groups of a large one.
+
+Files may lie on this machine or in an object store (`s3://`, `gs://`), which pyarrow reads. The
+same source is cut in the same way by every process, so that workers need not speak to each other to
+agree on what a shard is.
+"""
+
+import glob
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from faithtui.engine.shards.results_schema import require_pyarrow
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
+from faithtui.formats.readers.datasets import (
+    FormatChoice,
+    is_data_file,
+    list_files,
+    name_source,
+    open_dataset,
+)
+from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
+
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._=-]")
+_LONGEST_NAME: Final = 150
+"""Characters of a shard's name: with its endings it is a file name on every system."""
+
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of a source that one worker measures."""
+
+    name: str
+    """Names its files among the results."""
+    address: str
+    """Path of its file, or an address such as `s3://bucket/logs/a.parquet`."""
+    source: str
+    """Name of the data set its conversations belong to."""
+    size: int
+    """Bytes of the file."""
+    first_row: int = 0
+    """Rows of the file before it."""
+    groups: tuple[int, int] | None = None
+    """Its row groups, from and up to without the last; None: the whole file."""
+
+    def read(self, choice: FormatChoice) -> Iterator[ParsedRecord]:
+        """Read its records one after the other; only a few are held at a time.
+
+        Raises:
+            InputError: It cannot be read, or not on; no reader recognises it, or several do.
+            ConfigError: There is no format of the name that was given.
+        """
+        with self._open_local_copy() as path:
+            dataset, file = open_dataset(path, choice, self.source)
+            with file:
+                sample = file.sample
+                if not sample.is_table:
+                    sample = replace(sample, records=())
+                options = ReadOptions(self.source, sample, choice.scales, dataset.notes)
+                yield from dataset.reader.read(self._place_records(file, path), options)
+
+    def _place_records(self, file: RecordFile, copy: Path) -> Iterator[FileRecord]:
+        """Give records the places that they have in the file of the source."""
+        if str(copy) == self.address:
+            yield from file
+            return
+        path = Path(self.address)
+        for each in file:
+            line = each.line + self.first_row
+            number = None if each.record is None else each.record + self.first_row
+            found, strict = each.found, each.strict_error
+            if isinstance(found, InputError):
+                found = InputError(found.reason, path=path, line=line, record=number)
+            if strict is not None:
+                strict = InputError(strict.reason, path=path, line=line, record=number)
+            yield replace(
+                each, path=path, line=line, record=number, found=found, strict_error=strict
+            )
+
+    @contextmanager
+    def _open_local_copy(self) -> Iterator[Path]:
+        """Give a file of its own on this machine; a whole local file is read where it lies."""
+        if self.groups is None and not is_remote(self.address):
+            yield Path(self.address)
+            return
+        with tempfile.TemporaryDirectory(prefix="faithtui-shard-") as folder:
+            path = Path(folder) / _name_file(self.address)
+            try:
+                if self.groups is None:
+                    _copy_file(self.address, path)
+                else:
+                    _copy_row_groups(self.address, self.groups, path)
+            except (OSError, require_pyarrow().ArrowException) as error:
+                raise InputError(f"cannot be read: {error}", path=Path(self.address)) from error
+            yield path
+
+
+def list_shards(
+    address: str | Path, *, source: str | None = None, shard_size: int | None = None
+) -> tuple[Shard, ...]:
+    """Cut a source into shards.
+
+    Args:
+        address: A file, a folder, a pattern such as `logs/*.parquet`, or such an address in an
+            object store.
+        source: Name of the data set; None: as an import names each file.
+        shard_size: Parquet files with more rows are cut between row groups into shards of about
+            so many; None: a file is a shard.
+
+    Returns:
+        The shards in order of their files; names are unique.
+
+    Raises:
+        InputError: It holds no data file, or cannot be looked at.
+        ConfigError: `shard_size` is below 1, or pyarrow is not installed.
+    """
+    if shard_size is not None and shard_size < 1:
+        raise ConfigError(f"the shard size is {shard_size}; expected 1 or more rows")
+    text = str(address)
+    found = _list_remote(text) if is_remote(text) else _list_local(text)
+    if not found:
+        raise InputError(
+            "holds no JSON, CSV, Parquet or Arrow file; name a file, a folder or a pattern",
+            path=Path(text),
+        )
+    shards: list[Shard] = []
+    for each in found:
+        name = name_source(Path(each.relative)) if source is None else source
+        whole = Shard(_name_shard(each.relative), each.address, name, each.size)
+        shards += [whole] if shard_size is None else _cut_row_groups(whole, shard_size)
+    return _make_names_unique(shards)
+
+
+def find_shard(shards: Sequence[Shard], name: str) -> Shard:
+    """Find a shard by its name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    for each in shards:
+        if each.name == name:
+            return each
+    shown = ", ".join(each.name for each in shards[:8])
+    more = f" and {len(shards) - 8:,} more" if len(shards) > 8 else ""
+    raise ConfigError(f"there is no shard `{name}`; known: {shown}{more}")
+
+
+def is_remote(address: str) -> bool:
+    """Say whether an address names something in an object store."""
+    return _SCHEME.match(address) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundFile:
+    address: str
+    relative: str
+    """Its path from the folder that was named, with `/`."""
+    size: int
+
+
+def _list_local(text: str) -> list[_FoundFile]:
+    path = Path(text).expanduser()
+    if path.is_dir():
+        base, files = path, list_files(path)
+    elif path.exists():
+        base, files = path.parent, [path]
+    else:
+        if not glob.has_magic(text):
+            raise InputError("is not there", path=path)
+        base = _find_fixed_part(path)
+        found = sorted(base.glob("/".join(path.parts[len(base.parts) :])))
+        files = [each for each in found if each.is_file()]
+    base = base.absolute()
+    return [
+        _FoundFile(str(file), file.relative_to(base).as_posix(), file.stat().st_size)
+        for file in (each.absolute() for each in files)
+    ]
+
+
+def _find_fixed_part(pattern: Path) -> Path:
+    """Give the folder of a pattern before its first wild card."""
+    fixed = [*pattern.parts]
+    for place, part in enumerate(fixed):
+        if glob.has_magic(part):
+            return Path(*fixed[:place])
+    return pattern.parent
+
+
+def _open_file_system(address: str) -> tuple[Any, str]:
+    """Give the file system of an address, and its path there.
+
+    Raises:
+        InputError: pyarrow knows no such address.
+    """
+    pa = require_pyarrow()
+    from pyarrow import fs
+
+    try:
+        system, path = fs.FileSystem.from_uri(address)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"cannot be opened: {error}; expected s3://, gs:// or file://", path=Path(address)
+        ) from error
+    return system, path
+
+
+def _list_remote(address: str) -> list[_FoundFile]:
+    pa = require_pyarrow()
+    from pyarrow import fs
+
+    # A pattern is no valid address: its fixed part is opened, the rest is matched here.
+    scheme, _, rest = address.partition("://")
+    parts = rest.split("/")
+    wild = next((place for place, part in enumerate(parts) if glob.has_magic(part)), None)
+    pattern = None if wild is None else "/".join(parts[wild:])
+    base = f"{scheme}://" + "/".join(parts[:wild])
+    system, path = _open_file_system(base)
+    try:
+        root = system.get_file_info(path)
+        if root.type == fs.FileType.File:
+            return [_FoundFile(base, root.base_name, root.size or 0)]
+        infos = system.get_file_info(fs.FileSelector(path, recursive=True))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"cannot be looked at: {error}", path=Path(address)) from error
+    found = []
+    for each in sorted(infos, key=lambda info: str(info.path)):
+        relative = each.path.removeprefix(path).lstrip("/")
+        is_wanted = (
+            is_data_file(Path(relative), Path()) if pattern is None else _matches(relative, pattern)
+        )
+        if each.type == fs.FileType.File and is_wanted:
+            found.append(_FoundFile(f"{base.rstrip('/')}/{relative}", relative, each.size or 0))
+    return found
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Match part by part, so that `*` stays within a folder and `**` goes through any."""
+    names, wanted = path.split("/"), pattern.split("/")
+    if wanted[0] == "**":
+        rest = "/".join(wanted[1:])
+        return not rest or any(_matches("/".join(names[n:]), rest) for n in range(len(names)))
+    if not fnmatch(names[0], wanted[0]):
+        return False
+    if len(names) == 1 or len(wanted) == 1:
+        return len(names) == len(wanted)
+    return _matches("/".join(names[1:]), "/".join(wanted[1:]))
+
+
+def _cut_row_groups(shard: Shard, size: int) -> list[Shard]:
+    """Cut a Parquet file between row groups; other files stay whole."""
+    pa = require_pyarrow()
+    import pyarrow.parquet
+
+    try:
+        with _open_input(shard.address) as file:
+            if file.read(len(PARQUET)) != PARQUET:
+                return [shard]
+            file.seek(0)
+            parquet = pyarrow.parquet.ParquetFile(file)
+            rows = [parquet.metadata.row_group(n).num_rows for n in range(parquet.num_row_groups)]
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"cannot be read as Parquet: {error}", path=Path(shard.address)) from error
+    if sum(rows) <= size:
+        return [shard]
+    cuts: list[Shard] = []
+    begin = first_row = count = 0
+    for number, more in enumerate(rows):
+        if count and count + more > size:
+            cuts.append(_take_groups(shard, first_row, (begin, number)))
+            begin, first_row, count = number, first_row + count, 0
+        count += more
+    cuts.append(_take_groups(shard, first_row, (begin, len(rows))))
+    return cuts
+
+
+def _take_groups(shard: Shard, first_row: int, groups: tuple[int, int]) -> Shard:
+    return replace(
+        shard, name=f"{shard.name}.row-{first_row:010}", first_row=first_row, groups=groups
+    )
+
+
+@contextmanager
+def _open_input(address: str) -> Iterator[Any]:
+    if not is_remote(address):
+        with Path(address).open("rb") as file:
+            yield file
+        return
+    system, path = _open_file_system(address)
+    with system.open_input_file(path) as opened:
+        yield opened
+
+
+def _copy_file(address: str, target: Path) -> None:
+    with _open_input(address) as file, target.open("wb") as copy:
+        shutil.copyfileobj(file, copy, _PIECE)
+
+
+def _copy_row_groups(address: str, groups: tuple[int, int], target: Path) -> None:
+    import pyarrow.parquet
+
+    with _open_input(address) as file:
+        parquet = pyarrow.parquet.ParquetFile(file)
+        with pyarrow.parquet.ParquetWriter(target, parquet.schema_arrow) as writer:
+            for number in range(*groups):
+                writer.write_table(parquet.read_row_group(number))
+
+
+def _name_file(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2] or "shard"
+
+
+def _name_shard(relative: str) -> str:
+    """Name a shard after its file, in letters that any file name may have."""
+    name = _UNSAFE.sub("_", relative.replace("/", "__"))
+    if len(name) <= _LONGEST_NAME and not name.startswith("."):
+        return name
+    return f"shard-{_hash(relative)}{name[-40:]}"
+
+
+def _make_names_unique(shards: Sequence[Shard]) -> tuple[Shard, ...]:
+    """Tell shards apart whose files differ in letters that were replaced."""
+    counted = {
+        name: len(list(same)) for name, same in groupby(sorted(each.name for each in shards))
+    }
+    return tuple(
+        each
+        if counted[each.name] == 1
+        else replace(each, name=f"{each.name}-{_hash(each.address)}")
+        for each in shards
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -1,0 +1,155 @@
+"""Measuring shards: CPU beside the bare metric, and memory over many conversations."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.engine.calls.ask import value_from_reply
+from faithtui.engine.calls.metric_driver import assess_conversation
+from faithtui.engine.evaluate import evaluate_async
+from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.shard_source import list_shards
+from faithtui.engine.shards.shard_worker import measure_shard_async
+from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.judges.base import JudgeRequest
+from faithtui.judges.registry import open_judge
+from faithtui.metrics.base import JudgeTraits
+from faithtui.metrics.registry import build
+from tests.benchmarks.measuring import ratio, table
+from tests.engine.building import conversation
+from tests.engine.shards.shard_files import write_lines
+
+DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
+TALKS = int(os.environ.get("FAITHTUI_SHARD_TALKS", "20000"))
+
+
+class BareRespondent:
+    """Answers from the embedded judge, each question once, and does nothing else."""
+
+    def __init__(self, judge: Any) -> None:
+        self.traits = JudgeTraits(False, None)
+        self._judge = judge
+        self._known: dict[tuple[str, str], Any] = {}
+
+    def in_flight(self) -> Any:
+        raise AssertionError("no metric here limits its answers")
+
+    async def __call__(self, question: Any, window: int | None = None) -> Any:
+        key = question.step, question.prompt
+        if key not in self._known:
+            self._known[key] = await self._judge.send(
+                JudgeRequest(
+                    step=question.step,
+                    task=question.task,
+                    system=question.system,
+                    prompt=question.prompt,
+                    schema=question.reply.schema,
+                    max_tokens=question.max_tokens,
+                )
+            )
+        return value_from_reply(question, self._known[key])
+
+
+async def measure_bare(shard: Any) -> float:
+    """Give the CPU seconds of the metric alone over a shard, read beforehand."""
+    talks = [each.found for each in shard.read(FormatChoice())]
+    metric = build("turn-faithfulness", {})
+    async with open_judge("offline") as judge:
+        respondent = BareRespondent(judge)
+        began = time.process_time()
+        for talk in talks:
+            await assess_conversation(metric, talk, respondent)
+        return time.process_time() - began
+
+
+async def measure_shard(shard: Any, results: Path) -> float:
+    began = time.process_time()
+    outcome = await measure_shard_async(MeasureSettings(concurrency=4), shard, results)
+    assert outcome.is_whole
+    return time.process_time() - began
+
+
+async def measure_set(shard: Any) -> float:
+    """Give the CPU seconds of `evaluate`, which checks integrity as a shard does."""
+    talks = [each.found for each in shard.read(FormatChoice())]
+    began = time.process_time()
+    await evaluate_async(talks, concurrency=4)
+    return time.process_time() - began
+
+
+def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
+    (shard,) = list_shards(DEMO)
+    rounds = []
+    for number in range(2):
+        bare = asyncio.run(measure_bare(shard))
+        as_set = asyncio.run(measure_set(shard))
+        rounds.append((bare, as_set, asyncio.run(measure_shard(shard, tmp_path / f"{number}"))))
+    bare, as_set, whole = (min(each) for each in zip(*rounds, strict=True))
+    table(
+        "158 conversations of the demo, the embedded judge, CPU seconds",
+        ("metric without checks", "evaluate", "shard", "to metric", "to evaluate"),
+        [
+            (
+                f"{bare:.2f}",
+                f"{as_set:.2f}",
+                f"{whole:.2f}",
+                ratio(bare, whole),
+                ratio(as_set, whole),
+            )
+        ],
+    )
+    assert as_set / whole > 0.5
+
+
+MEMORY = """
+import asyncio, sys
+from pathlib import Path
+from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.shard_source import list_shards
+from faithtui.engine.shards.shard_worker import measure_shard_async
+
+def resident():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) // 1024
+
+seen = {}
+def note(outcome):
+    if outcome.conversations % every == 0:
+        seen[outcome.conversations] = resident()
+
+every = int(sys.argv[3])
+(shard,) = list_shards(sys.argv[1])
+settings = MeasureSettings(concurrency=4, options={"include_reason": False})
+outcome = asyncio.run(measure_shard_async(settings, shard, Path(sys.argv[2]), on_progress=note))
+assert outcome.is_whole
+print(*(f"{count}:{mb}" for count, mb in seen.items()), f"tables:{resident()}")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_memory_is_flat_over_many_conversations(tmp_path: Path) -> None:
+    source = write_lines(
+        tmp_path / "parcels.jsonl", [conversation(f"{number}", 1) for number in range(TALKS)]
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY, source, tmp_path / "r", str(TALKS // 10)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    steps = dict(each.split(":") for each in found.stdout.split())
+    first, *_, last = (int(each) for name, each in steps.items() if name != "tables")
+    table(
+        f"resident MB while {TALKS:,} conversations are measured, and after their tables",
+        tuple(steps),
+        [tuple(steps.values())],
+    )
+    # Where the journal has each reply and each conversation, and nothing of their texts.
+    assert (last - first) * 1024 / (0.9 * TALKS) < 6

@@ -1,0 +1,146 @@
+"""What docs/scale.md tells to type is run as it stands, with small logs and the offline judge."""
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui import measure_shards
+from tests.docs.generate import DOCS, ROOT
+from tests.engine.building import conversation
+from tests.engine.shards.shard_files import read_tables, write_lines
+from tests.engine.shards.test_question_wave import make_answer
+
+PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")
+BASH = shutil.which("bash")
+
+
+def find_block(language: str, word: str) -> str:
+    """Find the block of the page that has a word."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (found,) = (each for each in blocks if word in each)
+    return str(found)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with logs of two files."""
+    for number in range(2):
+        write_lines(tmp_path / "logs" / f"{number}.jsonl", [conversation(f"{number}", 1)])
+    return tmp_path
+
+
+def run_there(folder: Path, *words: str) -> str:
+    """Run a program in a folder where `faithtui` is found, with a home of its own."""
+    programs = f"{folder / 'bin'}{os.pathsep}{Path(sys.executable).parent}"
+    found = subprocess.run(
+        words,
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "FAITHTUI_HOME": str(folder / "home"),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.thorough  # programs that are started in processes of their own
+@pytest.mark.skipif(BASH is None, reason="there is no bash here")
+def test_xargs_measures_what_one_command_measures(folder: Path) -> None:
+    run_there(folder, "bash", "-c", find_block("sh", "xargs"))
+    measure_shards(folder / "logs", folder / "once")
+    assert read_tables(folder / "results") == read_tables(folder / "once")
+
+
+@pytest.mark.thorough  # as above
+def test_a_process_pool_of_python_measures_what_one_command_measures(folder: Path) -> None:
+    (folder / "pool.py").write_text(find_block("python", "ProcessPoolExecutor"))
+    assert run_there(folder, sys.executable, "pool.py") == "2\n"
+    measure_shards(folder / "logs", folder / "once")
+    assert read_tables(folder / "results") == read_tables(folder / "once")
+
+
+VLLM = """\
+#!{python}
+'''Stands for `vllm run-batch`: answers a file of questions into another one.'''
+import argparse, json, sys
+from tests.engine.shards.test_question_wave import make_answer
+
+assert sys.argv[1] == "run-batch"
+parser = argparse.ArgumentParser()
+parser.add_argument("-i"), parser.add_argument("-o"), parser.add_argument("--model")
+given = parser.parse_args(sys.argv[2:])
+with open(given.i) as questions, open(given.o, "w") as answers:
+    for line in questions:
+        asked = json.loads(line)
+        assert asked["body"]["model"] == given.model
+        schema = asked["body"]["response_format"]["json_schema"]["schema"]
+        key = json.dumps([asked["body"]["messages"], schema], sort_keys=True)
+        answers.write(json.dumps(make_answer(asked["custom_id"], schema, key)) + "\\n")
+"""
+
+
+@pytest.mark.thorough  # as above
+@pytest.mark.skipif(BASH is None, reason="there is no bash here")
+def test_the_loop_of_waves_ends_when_all_is_whole(folder: Path) -> None:
+    program = folder / "bin" / "vllm"
+    program.parent.mkdir()
+    program.write_text(VLLM.format(python=sys.executable))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    run_there(folder, "bash", "-c", find_block("sh", "vllm run-batch"))
+    states = {each["state"] for each in read_tables(folder / "results")["conversations"]}
+    assert states == {"scored"}
+
+
+def test_rows_of_ray_data_llm_are_answers_to_the_questions(folder: Path) -> None:
+    code = find_block("python", "vLLMEngineProcessorConfig")
+    functions = "".join(re.findall(r"^def .*?^\n(?=\S)", code, re.MULTILINE | re.DOTALL))
+    page: dict[str, Any] = {}
+    exec(functions, page)
+    read_question: Callable[[Any], Any] = page["read_question"]
+    write_answer: Callable[[Any], Any] = page["write_answer"]
+
+    def answer(path: Path) -> Iterator[str]:
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            asked = read_question(row)
+            schema = asked["sampling_params"]["structured_outputs"]["json"]
+            key = json.dumps([asked["messages"], schema], sort_keys=True)
+            choice = make_answer("", schema, key)["response"]["body"]["choices"][0]
+            given = {"generated_text": choice["message"]["content"], "num_input_tokens": 100}
+            yield json.dumps(write_answer({**row, **given, "num_generated_tokens": 10}))
+
+    def measure() -> int:
+        return measure_shards(
+            folder / "logs", folder / "results", judge="openai:m",
+            base_url="http://127.0.0.1:9/v1", wave=folder / "wave",
+        ).waiting  # fmt: skip
+
+    waves = 0
+    while measure():
+        for path in (folder / "wave" / "questions").iterdir():
+            (folder / "wave" / "answers" / path.name).write_text("\n".join(answer(path)) + "\n")
+        waves += 1
+    assert waves > 1
+    states = {each["state"] for each in read_tables(folder / "results")["conversations"]}
+    assert states == {"scored"}
+
+
+def test_the_page_names_no_option_that_is_not_there() -> None:
+    words = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE))
+    help_page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    others = {"--array", "--wrap", "--model"}
+    assert {each for each in words - others if each not in help_page} == set()

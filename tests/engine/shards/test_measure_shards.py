@@ -1,0 +1,202 @@
+"""A whole source into a results folder: the manifest, parts, and several processes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from faithtui import measure_shards
+from faithtui.engine.shards.manifest import read_manifest
+from faithtui.engine.shards.measure_shards import select_shards
+from faithtui.engine.shards.shard_source import list_shards
+from faithtui.engine.shards.shard_worker import ShardOutcome
+from faithtui.errors import ConfigError, ExportError, InputError
+from tests.engine.building import conversation
+from tests.engine.shards.shard_files import TALKS, read_rows, read_tables, write_lines
+from tests.engine.willing_server import willing_server
+
+
+def write_source(folder: Path, files: int = 3) -> Path:
+    for number in range(files):
+        talks = [conversation(f"{number}-{each.key}", 1) for each in TALKS[:2]]
+        write_lines(folder / f"{number}.jsonl", talks)
+    return folder
+
+
+def test_the_manifest_says_by_what_was_measured_and_how_the_source_was_cut(
+    tmp_path: Path,
+) -> None:
+    source = write_source(tmp_path / "s")
+    summary = measure_shards(source, tmp_path / "r", options={"window_size": 3})
+    assert summary.is_whole
+    assert (summary.shards, summary.whole, summary.conversations) == (3, 3, 6)
+    manifest = read_manifest(tmp_path / "r")
+    assert manifest.settings["metric"] == "turn-faithfulness"
+    assert manifest.settings["options"]["window_size"] == 3  # type: ignore[index,call-overload]  # JSON
+    assert manifest.settings["judge"] == "offline"
+    assert [each["name"] for each in manifest.shards] == ["0.jsonl", "1.jsonl", "2.jsonl"]
+    assert {each["shard"] for each in read_rows(tmp_path / "r", "claims")} == {
+        "0.jsonl",
+        "1.jsonl",
+        "2.jsonl",
+    }
+
+
+def test_other_settings_into_the_same_folder_are_refused_with_both_named(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 1)
+    measure_shards(source, tmp_path / "r")
+    before = (tmp_path / "r" / "manifest.json").read_bytes()
+    with pytest.raises(
+        ConfigError, match=r"metric is ragas-faithfulness here and turn-faithfulness there"
+    ):
+        measure_shards(source, tmp_path / "r", "ragas-faithfulness")
+    with pytest.raises(ConfigError, match="window_size is 2 here and 10 there"):
+        measure_shards(source, tmp_path / "r", options={"window_size": 2})
+    with pytest.raises(ConfigError, match="shard size is 7 here and not set there"):
+        measure_shards(source, tmp_path / "r", shard_size=7)
+    with pytest.raises(ConfigError, match="judge is openai:m here and offline there"):
+        measure_shards(source, tmp_path / "r", judge="openai:m", base_url="http://127.0.0.1:1/v1")
+    assert (tmp_path / "r" / "manifest.json").read_bytes() == before
+
+
+def test_files_that_come_later_are_new_shards_and_changed_ones_are_refused(
+    tmp_path: Path,
+) -> None:
+    source = write_source(tmp_path / "s", 1)
+    measure_shards(source, tmp_path / "r")
+    write_source(source, 2)
+    summary = measure_shards(source, tmp_path / "r", concurrency=2)
+    assert (summary.shards, summary.whole) == (2, 2)
+    assert [each.shard for each in summary.outcomes] == ["1.jsonl"]
+    write_lines(source / "0.jsonl", TALKS)
+    with pytest.raises(ConfigError, match=r"the file of shard 0.jsonl has bytes: \d+ here and"):
+        measure_shards(source, tmp_path / "r")
+
+
+def test_a_manifest_of_a_later_version_or_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 1)
+    measure_shards(source, tmp_path / "r")
+    path = tmp_path / "r" / "manifest.json"
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps({**found, "settings": {**found["settings"], "format": 9}}))
+    with pytest.raises(InputError, match="is of format 9; this version reads 1"):
+        measure_shards(source, tmp_path / "r")
+    path.write_text('{"packages": []}')
+    with pytest.raises(InputError, match="cannot be read as the manifest"):
+        measure_shards(source, tmp_path / "r")
+    with pytest.raises(InputError, match="name a folder that `faithtui measure` wrote"):
+        read_manifest(tmp_path)
+
+
+def test_parts_of_a_source_are_disjoint_and_make_up_the_whole(tmp_path: Path) -> None:
+    shards = list_shards(write_source(tmp_path / "s", 7))
+    parts = [select_shards(shards, f"{n}/3") for n in (1, 2, 3)]
+    assert sorted(each.name for part in parts for each in part) == [each.name for each in shards]
+    assert [len(part) for part in parts] == [3, 2, 2]
+    assert select_shards(shards, "4.jsonl") == (shards[4],)
+    with pytest.raises(ConfigError, match="expected N/M with N from 1 to M"):
+        select_shards(shards, "4/3")
+
+
+def test_one_part_after_another_gives_what_one_command_gives(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s")
+    measure_shards(source, tmp_path / "at once")
+    first = measure_shards(source, tmp_path / "parts", shard="1/2")
+    assert (first.shards, first.whole) == (2, 2)
+    measure_shards(source, tmp_path / "parts", shard="2/2")
+    assert read_tables(tmp_path / "parts") == read_tables(tmp_path / "at once")
+
+
+def test_a_shard_that_cannot_be_read_leaves_the_others_whole(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 2)
+    (source / "0.jsonl").write_text("prose and nothing else\n")
+    summary = measure_shards(source, tmp_path / "r")
+    assert (summary.shards, summary.whole, summary.is_whole) == (2, 1, False)
+    (problem,) = summary.problems
+    assert "0.jsonl" in problem
+    assert [each.error_code for each in summary.outcomes] == [3, 0]
+
+
+def test_a_budget_counts_what_was_spent_before(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 2)
+    with willing_server() as server:
+
+        def measure(tokens: int | None, results: str = "r") -> tuple[str, ...]:
+            return measure_shards(
+                source,
+                tmp_path / results,
+                judge="openai:m",
+                base_url=server.url,
+                concurrency=1,
+                budget_tokens=tokens,
+            ).problems
+
+        assert measure(None, "without") == ()
+        without = dict(server.asked)
+        server.asked.clear()
+        assert "the budget of 3,000 tokens" in measure(3_000)[0]
+        spent = server.answered
+        assert spent > 0
+        # What is spent is not there a second time, although this is another process for it.
+        server_saw = server.answered
+        assert "are used and the next may take" in measure(3_000)[0]
+        assert server.answered == server_saw
+        assert measure(10_000_000) == ()
+        assert dict(server.asked) == without, "nothing was bought twice"
+
+
+@pytest.mark.thorough  # starts four processes, each of which loads the program
+def test_two_processes_give_what_one_gives_under_one_budget(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 4)
+    progress: list[ShardOutcome] = []
+    with willing_server() as server:
+
+        def measure(results: str, workers: int, tokens: int | None = None) -> tuple[str, ...]:
+            return measure_shards(
+                source,
+                tmp_path / results,
+                judge="openai:m",
+                base_url=server.url,
+                workers=workers,
+                concurrency=2,
+                budget_tokens=tokens,
+                on_progress=progress.append,
+            ).problems
+
+        assert measure("one", 1) == ()
+        asked = dict(server.asked)
+        server.asked.clear()
+        problems = measure("two", 2, 3_000)
+        assert problems, "a budget for all that is too small for all"
+        assert "budget of 3,000 tokens" in problems[0]
+        assert 0 < 110 * server.answered <= 3_000
+        assert measure("two", 2, 10_000_000) == ()
+        assert dict(server.asked) == asked, "nothing was bought twice"
+    assert read_tables(tmp_path / "two") == read_tables(tmp_path / "one")
+    assert {each.shard for each in progress} == {f"{n}.jsonl" for n in range(4)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"workers": 0}, "there are 0 workers"),
+        ({"on": "slurm"}, "there is no engine `slurm`; known: local, ray"),
+        ({"metric": "bleu"}, "bleu"),
+        ({"concurrency": 0}, "concurrency is 0"),
+        ({"judge": "openai:m"}, "key"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], says: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    source = write_source(tmp_path / "s", 1)
+    with pytest.raises(ConfigError, match=says):
+        measure_shards(source, tmp_path / "r", **changes)  # type: ignore[arg-type]  # wrong on purpose
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("a file")
+    with pytest.raises(ExportError, match="cannot be written"):
+        measure_shards(write_source(tmp_path / "s", 1), tmp_path / "r")

@@ -1,0 +1,173 @@
+"""Shards judged wave by wave, through files that a program like vLLM's run-batch answers."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from faithtui import measure_shards
+from faithtui.engine.shards.measure_shards import MeasureSummary
+from faithtui.errors import ConfigError
+from tests.engine.building import conversation
+from tests.engine.shards.shard_files import read_rows, read_tables, write_lines
+from tests.engine.willing_server import reply_to, willing_server
+
+Json = Any
+
+
+def answer_files(wave: Path, change: Callable[[Json], Json] = lambda line: line) -> Counter[str]:
+    """Answer every file of questions as `vllm run-batch` does: one line each, in the same order.
+
+    Returns:
+        How often each question was asked.
+    """
+    asked: Counter[str] = Counter()
+    for path in sorted((wave / "questions").glob("*.jsonl")):
+        lines = []
+        for text in path.read_text().splitlines():
+            question = json.loads(text)
+            assert (question["method"], question["url"]) == ("POST", "/v1/chat/completions")
+            asked[question["custom_id"]] += 1
+            schema = question["body"]["response_format"]["json_schema"]["schema"]
+            key = json.dumps([question["body"]["messages"], schema], sort_keys=True)
+            lines.append(json.dumps(change(make_answer(question["custom_id"], schema, key))))
+        (wave / "answers" / path.name).write_text("\n".join(lines) + "\n")
+    return asked
+
+
+def make_answer(name: str, schema: Json, question: str) -> Json:
+    import hashlib
+
+    text = json.dumps(reply_to(schema, hashlib.sha256(question.encode()).hexdigest()))
+    return {
+        "id": f"vllm-{name[:8]}",
+        "custom_id": name,
+        "response": {
+            "status_code": 200,
+            "request_id": f"vllm-batch-{name[:8]}",
+            "body": {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "willing",
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": "stop",
+                        "message": {"role": "assistant", "content": text},
+                    }
+                ],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            },
+        },
+        "error": None,
+    }
+
+
+def write_source(folder: Path) -> Path:
+    for number in range(2):
+        talks = [conversation(f"{number}-{n}", 2) for n in range(3)]
+        write_lines(folder / f"{number}.jsonl", talks)
+    return folder
+
+
+def measure_wave(tmp_path: Path, judge: str = "openai:m") -> MeasureSummary:
+    return measure_shards(
+        tmp_path / "s",
+        tmp_path / "r",
+        judge=judge,
+        base_url="http://127.0.0.1:9/v1",
+        wave=tmp_path / "w",
+    )
+
+
+def test_waves_come_to_what_a_server_comes_to_and_ask_nothing_twice(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s")
+    with willing_server() as server:
+        measure_shards(source, tmp_path / "asked", judge="openai:m", base_url=server.url)
+        expected = len(server.asked), server.asked.total()
+    asked: Counter[str] = Counter()
+    waves = 0
+    while (summary := measure_wave(tmp_path)).waiting:
+        assert summary.whole < 2
+        names = sorted(each.name for each in (tmp_path / "w" / "questions").iterdir())
+        assert set(names) <= {"0.jsonl.jsonl", "1.jsonl.jsonl"}
+        asked += answer_files(tmp_path / "w")
+        waves += 1
+    assert summary.is_whole
+    assert waves >= 3, "claims, evidence and reasons follow from each other"
+    assert (len(asked), asked.total()) == expected
+    assert not list((tmp_path / "w" / "questions").iterdir())
+    waves_tables, server_tables = read_tables(tmp_path / "r"), read_tables(tmp_path / "asked")
+    for table in ("conversations", "windows", "claims"):
+        assert waves_tables[table] == server_tables[table]
+    texts = [
+        sorted(each["text"] for each in found["replies"]) for found in (waves_tables, server_tables)
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_part_of_the_answers_brings_on_what_it_can(tmp_path: Path) -> None:
+    write_source(tmp_path / "s")
+    first = measure_wave(tmp_path)
+    answer_files(tmp_path / "w")
+    answers = tmp_path / "w" / "answers" / "0.jsonl.jsonl"
+    lines = answers.read_text().splitlines(keepends=True)
+    answers.write_text("".join(lines[:2]))
+    (tmp_path / "w" / "answers" / "1.jsonl.jsonl").unlink()
+    second = measure_wave(tmp_path)
+    asked = [
+        json.loads(line)["custom_id"]
+        for line in (tmp_path / "w" / "questions" / "0.jsonl.jsonl").read_text().splitlines()
+    ]
+    known = {json.loads(line)["custom_id"] for line in lines[:2]}
+    assert not known & set(asked)
+    assert first.waiting
+    assert second.waiting
+
+
+def test_an_answer_that_failed_for_a_moment_is_asked_again_and_a_rejected_one_is_a_row(
+    tmp_path: Path,
+) -> None:
+    write_lines(tmp_path / "s" / "0.jsonl", [conversation("a", 1), conversation("b", 1)])
+    measure_wave(tmp_path)
+    seen: list[str] = []
+
+    def fail(line: Json) -> Json:
+        seen.append(line["custom_id"])
+        status = {1: 500, 2: 400}.get(len(seen))
+        if status is None:
+            return line
+        body = {"error": {"message": "no", "type": "error", "param": None, "code": None}}
+        return {**line, "response": {**line["response"], "status_code": status, "body": body}}
+
+    answer_files(tmp_path / "w", fail)
+    measure_wave(tmp_path)
+    questions = (tmp_path / "w" / "questions" / "0.jsonl.jsonl").read_text()
+    assert seen[0] in questions
+    assert seen[1] not in questions
+    while measure_wave(tmp_path).waiting:
+        answer_files(tmp_path / "w")
+    states = Counter(each["state"] for each in read_rows(tmp_path / "r", "conversations"))
+    assert states["failed"] == 1
+
+
+def test_a_file_of_answers_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    write_source(tmp_path / "s")
+    measure_wave(tmp_path)
+    (tmp_path / "w" / "answers" / "0.jsonl.jsonl").write_text('{"custom_id": "a"}\n{"custom')
+    found = measure_wave(tmp_path)
+    problems = {each.shard: each.problem or "" for each in found.outcomes}
+    assert (
+        "0.jsonl.jsonl: line 2: is no answer in the form of OpenAI's Batch API"
+        in problems["0.jsonl"]
+    )
+    assert not problems["1.jsonl"]
+
+
+def test_a_judge_that_reads_no_such_files_is_refused(tmp_path: Path) -> None:
+    write_source(tmp_path / "s")
+    found = measure_shards(tmp_path / "s", tmp_path / "r", wave=tmp_path / "w")
+    assert "cannot be written in OpenAI's form" in found.problems[0]
+    assert ConfigError.exit_code == found.outcomes[0].error_code

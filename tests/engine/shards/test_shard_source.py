@@ -1,0 +1,187 @@
+"""Sources cut into shards: files, folders, patterns, row groups, object stores."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from faithtui.engine.shards.shard_source import find_shard, list_shards
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.readers.datasets import FormatChoice
+from tests.engine.shards.shard_files import TALKS, write_lines
+
+AUTO = FormatChoice()
+
+
+def keys(shard: object) -> list[str]:
+    return [each.found.key for each in shard.read(AUTO)]  # type: ignore[attr-defined]  # a shard
+
+
+def write_rows(path: Path, rows: int, per_group: int) -> Path:
+    """Write a Parquet file of questions and answers; row 13 has no answer that is a text."""
+    table = pa.table(
+        {
+            "id": [f"row {n}" for n in range(rows)],
+            "question": [f"What is {n}?" for n in range(rows)],
+            "answer": [f"It is {n}." if n != 13 else "" for n in range(rows)],
+            "contexts": [[f"It is {n}."] for n in range(rows)],
+        }
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path, row_group_size=per_group)
+    return path
+
+
+def test_a_file_is_a_shard(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "parcels.jsonl")
+    (shard,) = list_shards(file)
+    assert (shard.name, shard.source) == ("parcels.jsonl", "parcels")
+    assert shard.size == file.stat().st_size
+    assert keys(shard) == [each.key for each in TALKS]
+
+
+def test_a_folder_is_one_shard_a_data_file_in_order_of_names(tmp_path: Path) -> None:
+    write_lines(tmp_path / "july" / "b.jsonl")
+    write_lines(tmp_path / "july" / "a.jsonl")
+    write_rows(tmp_path / "june.parquet", 3, 3)
+    (tmp_path / "README.md").write_text("no data")
+    write_lines(tmp_path / ".hidden" / "c.jsonl")
+    assert [each.name for each in list_shards(tmp_path)] == [
+        "july__a.jsonl",
+        "july__b.jsonl",
+        "june.parquet",
+    ]
+
+
+def test_a_pattern_names_shards_from_the_folder_before_it(tmp_path: Path) -> None:
+    for day in ("1", "2"):
+        write_lines(tmp_path / "logs" / f"day={day}" / "part.jsonl")
+    write_lines(tmp_path / "logs" / "other" / "part.jsonl")
+    found = list_shards(tmp_path / "logs" / "day=*" / "*.jsonl")
+    assert [each.name for each in found] == ["day=1__part.jsonl", "day=2__part.jsonl"]
+
+
+def test_files_whose_names_differ_in_forbidden_letters_stay_apart(tmp_path: Path) -> None:
+    for name in ("a b.jsonl", "a?b.jsonl", "a:b.jsonl"):
+        write_lines(tmp_path / name)
+    names = {each.name for each in list_shards(tmp_path)}
+    assert len(names) == 3
+    assert all(each.startswith("a_b.jsonl-") for each in names)
+
+
+def test_a_long_path_becomes_a_name_that_a_file_may_have(tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*["x" * 60] * 4)
+    write_lines(folder / "a.jsonl")
+    (shard,) = list_shards(tmp_path)
+    assert len(shard.name) <= 150
+    assert shard.name.endswith("a.jsonl")
+
+
+def test_a_large_file_is_cut_between_row_groups_and_rows_keep_their_numbers(
+    tmp_path: Path,
+) -> None:
+    file = write_rows(tmp_path / "log.parquet", 20, 4)
+    shards = list_shards(file, shard_size=8)
+    assert [each.name for each in shards] == [
+        "log.parquet.row-0000000000",
+        "log.parquet.row-0000000008",
+        "log.parquet.row-0000000016",
+    ]
+    records = [each for shard in shards for each in shard.read(AUTO)]
+    (whole,) = list_shards(file)
+    assert [(each.line, each.found) for each in records] == [
+        (each.line, each.found) for each in whole.read(AUTO)
+    ]
+    assert [each.line for each in records] == list(range(1, 21))
+
+
+def test_what_is_wrong_with_a_row_names_the_file_and_row_of_the_source(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": f"{n}", "turns": [] if n == 6 else 7}) for n in range(8)]
+    table = pa.table({"id": [f"{n}" for n in range(8)], "turns": lines})
+    pq.write_table(table, tmp_path / "log.parquet", row_group_size=4)
+    second = list_shards(tmp_path / "log.parquet", shard_size=4)[1]
+    choice = FormatChoice("faithtui")
+    errors = [each.found for each in second.read(choice) if isinstance(each.found, InputError)]
+    assert errors
+    assert errors[0].path == tmp_path / "log.parquet"
+    assert errors[0].line == 5
+
+
+def test_files_that_are_no_parquet_are_never_cut(tmp_path: Path) -> None:
+    write_lines(tmp_path / "parcels.jsonl")
+    assert [each.name for each in list_shards(tmp_path, shard_size=1)] == ["parcels.jsonl"]
+
+
+@pytest.mark.parametrize("pattern", ["", "/*.parquet", "/log.parquet", "/**/*.parquet"])
+def test_an_address_is_read_as_a_path_is(tmp_path: Path, pattern: str) -> None:
+    write_rows(tmp_path / "bucket" / "log.parquet", 8, 4)
+    address = f"file://{tmp_path}/bucket{pattern}"
+    shards = list_shards(address, shard_size=4)
+    assert [each.name for each in shards] == [
+        "log.parquet.row-0000000000",
+        "log.parquet.row-0000000004",
+    ]
+    assert [key for each in shards for key in keys(each)] == [f"row {n}" for n in range(8)]
+    (whole,) = list_shards(address)
+    assert keys(whole) == [f"row {n}" for n in range(8)]
+    assert [each.line for each in whole.read(AUTO)] == list(range(1, 9))
+
+
+def test_a_star_of_an_address_stays_within_its_folder(tmp_path: Path) -> None:
+    for path in ("a/1.jsonl", "a/b/2.jsonl", "3.jsonl"):
+        write_lines(tmp_path / path)
+    found = [each.name for each in list_shards(f"file://{tmp_path}/*/*.jsonl")]
+    assert found == ["a__1.jsonl"]
+
+
+def test_a_json_file_behind_an_address_is_read_with_its_own_name_in_errors(
+    tmp_path: Path,
+) -> None:
+    write_lines(tmp_path / "parcels.jsonl", [TALKS[0], "{broken"])
+    (shard,) = list_shards(f"file://{tmp_path}/parcels.jsonl")
+    first, second = (each.found for each in shard.read(AUTO))
+    assert first == next(iter(list_shards(tmp_path)[0].read(AUTO))).found
+    assert isinstance(second, InputError)
+    assert second.path == Path(f"file://{tmp_path}/parcels.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("nowhere.jsonl", "is not there"),
+        ("empty", "holds no JSON, CSV, Parquet or Arrow file"),
+        ("nothing-*.jsonl", "holds no JSON, CSV, Parquet or Arrow file"),
+    ],
+)
+def test_a_source_without_data_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, says: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=says):
+        list_shards(address)
+
+
+def test_an_address_that_nobody_can_open_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected s3://, gs:// or file://"):
+        list_shards("gopher://old/logs")
+
+
+def test_a_parquet_file_that_is_damaged_is_told_when_it_is_to_be_cut(tmp_path: Path) -> None:
+    (tmp_path / "log.parquet").write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        list_shards(tmp_path, shard_size=10)
+
+
+def test_a_shard_size_below_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="expected 1 or more rows"):
+        list_shards(tmp_path, shard_size=0)
+
+
+def test_a_shard_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    shards = list_shards(write_lines(tmp_path / "parcels.jsonl"))
+    assert find_shard(shards, "parcels.jsonl") == shards[0]
+    with pytest.raises(ConfigError, match=r"no shard `parcel`; known: parcels.jsonl"):
+        find_shard(shards, "parcel")

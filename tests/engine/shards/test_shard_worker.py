@@ -1,0 +1,336 @@
+"""One worker and one shard: the rows, kills, failures, locks and limits."""
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Image, Turn
+from faithtui.engine.calls.budget import BudgetCaps
+from faithtui.engine.calls.rate_limiter import SpeedLimit
+from faithtui.engine.measure import measure_async
+from faithtui.engine.shards.account_keeper import LocalAccount
+from faithtui.engine.shards.journal import ShardJournal, ShardTaken
+from faithtui.engine.shards.judgement_json import read_judgement
+from faithtui.engine.shards.results_schema import TABLES, get_table_file
+from faithtui.engine.shards.shard_source import Shard, list_shards
+from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
+from faithtui.errors import ExportError, InputError, JudgeRefused
+from faithtui.formats.images import MAX_IMAGES
+from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from tests.engine.building import CountingJudge, failing
+from tests.engine.shards.shard_files import (
+    SETTINGS,
+    TALKS,
+    change,
+    read_rows,
+    read_tables,
+    write_lines,
+    write_shard,
+)
+
+
+async def measure_into(
+    results: Path, shard: Shard, judge: CountingJudge, **changes: object
+) -> ShardOutcome:
+    return await measure_shard_async(change(SETTINGS, **changes), shard, results, judge=judge)
+
+
+async def test_the_rows_say_what_measure_says(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
+    assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 5, 0)
+    rows = read_rows(tmp_path / "r", "conversations")
+    assert [each["key"] for each in rows] == [each.key for each in TALKS]
+    for talk, row in zip(TALKS, rows, strict=True):
+        expected = await measure_async(talk, judge=CountingJudge())
+        assert row["windowed"] == expected.score.value
+        assert row["claims"] == len(expected.claims) == row["yes"]
+        judgement = read_judgement(row["judgement"])
+        assert judgement.assessments == expected.windows
+        assert judgement.conclusion.reason == expected.reason
+        assert json.loads(row["conversation"])["id"] == talk.key
+    claims = read_rows(tmp_path / "r", "claims")
+    assert [each["claim"] for each in claims if each["key"] == "a"] == [
+        "Parcel a-0 weighs 1 kilograms.",
+        "Parcel a-1 weighs 2 kilograms.",
+    ]
+    first = claims[0]
+    assert (first["turn"], first["home_window"], first["windows"]) == (1, 0, 2)
+    assert (first["label"], first["differs"], first["uncertainty"]) == ("yes", False, 0.0)
+    windows = read_rows(tmp_path / "r", "windows")
+    assert [(w["first_turn"], w["last_turn"]) for w in windows[:2]] == [(0, 1), (0, 3)]
+    assert sum(each["calls"] for each in rows) == outcome.calls
+    assert len(read_rows(tmp_path / "r", "replies")) == outcome.calls
+    assert sum(each["tokens_in"] for each in rows) == 7 * outcome.calls
+
+
+async def test_a_whole_shard_is_not_measured_again(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    await measure_into(tmp_path / "r", shard, CountingJudge())
+    judge = CountingJudge()
+    outcome = await measure_into(tmp_path / "r", shard, judge)
+    assert outcome.was_whole
+    assert not judge.asked
+    assert list((tmp_path / "r" / "journal").iterdir()) == []
+
+
+async def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    await measure_into(tmp_path / "r", write_shard(tmp_path), CountingJudge())
+    for path in (tmp_path / "r").rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+async def interrupted_journal(tmp_path: Path, shard: Shard) -> bytes:
+    """Give the journal of a shard whose tables could not be written: all answers are in it."""
+    results = tmp_path / "interrupted"
+    results.mkdir()
+    (results / "claims").write_text("in the way")
+    with pytest.raises(ExportError, match="asks nothing again"):
+        await measure_into(results, shard, CountingJudge())
+    assert not list((results / "conversations").glob("*.parquet"))
+    return (results / "journal" / f"{shard.name}.jsonl").read_bytes()
+
+
+async def test_whatever_a_kill_leaves_of_the_journal_nothing_is_bought_twice(
+    tmp_path: Path,
+) -> None:
+    shard = write_shard(tmp_path, TALKS[:2])
+    await measure_into(tmp_path / "whole", shard, CountingJudge())
+    expected = read_tables(tmp_path / "whole")
+    journal = await interrupted_journal(tmp_path, shard)
+    lines = journal.splitlines(keepends=True)
+    ends = [sum(map(len, lines[:count])) for count in range(len(lines) + 1)]
+    # At the end of each line, in the middle of each, and within the last character.
+    cuts = {*ends, *(end + len(line) // 2 for end, line in zip(ends, lines, strict=False))}
+    cuts |= {end - 1 for end in ends[1:]}
+    for cut in sorted(cuts):
+        results = tmp_path / "again"
+        shutil.rmtree(results, ignore_errors=True)
+        (results / "journal").mkdir(parents=True, mode=0o700)
+        (results / "journal" / f"{shard.name}.jsonl").write_bytes(journal[:cut])
+        kept = [json.loads(line) for line, end in zip(lines, ends[1:], strict=True) if end <= cut]
+        replies = [each for each in kept if "key" in each]
+        judge = CountingJudge()
+        outcome = await measure_into(results, shard, judge)
+        assert outcome.is_whole
+        assert len(judge.asked) + len(replies) == len(expected["replies"]), cut
+        assert read_tables(results) == expected, cut
+
+
+async def test_a_reply_is_in_the_journal_before_it_is_used(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path, TALKS[:1])
+    path = tmp_path / "r" / "journal" / f"{shard.name}.jsonl"
+    seen: list[Counter[str]] = []
+
+    def look(request: JudgeRequest) -> None:
+        lines = map(json.loads, path.read_text().splitlines())
+        seen.append(Counter(line["step"] for line in lines))
+
+    judge = CountingJudge(look)
+    await measure_into(tmp_path / "r", shard, judge)
+    for request, before in zip(judge.asked, seen, strict=True):
+        if request.step == "evidence":  # it asks about what the other two said
+            assert before["truths"], before
+            assert before["claims"], before
+
+
+async def test_a_reply_that_costs_is_on_the_disk_before_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    real = os.fsync
+
+    def note_and_sync(number: int) -> None:
+        synced.append(number)
+        real(number)
+
+    monkeypatch.setattr(os, "fsync", note_and_sync)
+    shard = write_shard(tmp_path, TALKS[:1])
+    await measure_into(tmp_path / "r", shard, CountingJudge())
+    with_own_judge = len(synced)
+    await measure_shard_async(SETTINGS, shard, tmp_path / "free")
+    # The files of both are flushed; the replies of the embedded judge can be computed again.
+    assert with_own_judge > len(synced) - with_own_judge
+
+
+async def test_what_cannot_be_read_or_judged_is_a_row_with_a_reason(tmp_path: Path) -> None:
+    talks: list[Conversation | str] = [
+        TALKS[0],
+        '{"id": "broken", "turns": 7}',
+        "{not json",
+        TALKS[1],
+        TALKS[2],
+    ]
+    shard = write_shard(tmp_path, talks)
+    judge = failing(JudgeRefused("no", raw="no"), lambda request: "b-0" in request.prompt)
+    outcome = await measure_into(tmp_path / "r", shard, judge)
+    assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 5, 3)
+    rows = read_rows(tmp_path / "r", "conversations")
+    assert [each["state"] for each in rows] == ["scored", "failed", "failed", "failed", "scored"]
+    assert [each["number"] for each in rows] == [0, 1, 2, 3, 4]
+    assert rows[1]["key"] == "line 2"
+    assert "turns" in rows[1]["reason"]
+    assert "is not JSON" in rows[2]["reason"]
+    assert rows[2]["conversation"] is None
+    assert "no" in rows[3]["reason"]
+    assert rows[3]["key"] == "b"
+
+
+async def test_a_file_that_breaks_off_ends_in_a_row_that_says_so(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "all.jsonl").read_text().splitlines()
+    (tmp_path / "parcels.json").write_text("[" + ",\n".join(lines[:3]) + ",\n")
+    (shard,) = list_shards(tmp_path / "parcels.json")
+    outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
+    rows = read_rows(tmp_path / "r", "conversations")
+    assert outcome.is_whole
+    assert [each["state"] for each in rows] == ["scored", "scored", "scored", "failed"]
+    assert "parcels.json" in rows[3]["reason"]
+
+
+async def test_a_file_that_nobody_can_read_is_no_shard_that_is_whole(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    (tmp_path / "parcels.jsonl").unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        await measure_into(tmp_path / "r", shard, CountingJudge())
+    assert not get_table_file(tmp_path / "r", "conversations", shard.name).exists()
+
+
+async def test_two_workers_cannot_have_one_shard(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    with (
+        ShardJournal(tmp_path / "r", shard.name, "judge", durable=True),
+        pytest.raises(ShardTaken, match=r"another worker has shard parcels.jsonl; wait for it"),
+    ):
+        await measure_into(tmp_path / "r", shard, CountingJudge())
+    outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
+    assert outcome.is_whole
+
+
+async def test_a_worker_that_comes_late_finds_the_shard_whole(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    await measure_into(tmp_path / "r", shard, CountingJudge())
+    with ShardJournal(tmp_path / "r", shard.name, "judge", durable=True) as journal:
+        assert journal.is_whole
+        assert not journal.path.exists()
+
+
+async def test_two_equal_questions_of_a_shard_are_bought_once(tmp_path: Path) -> None:
+    twin = Conversation("parcels", "twin", TALKS[0].turns, "parcels/twin")
+    judge = CountingJudge()
+    await measure_into(
+        tmp_path / "r", write_shard(tmp_path, [TALKS[0], twin]), judge, concurrency=1
+    )
+    alone = CountingJudge()
+    await measure_into(
+        tmp_path / "alone", write_shard(tmp_path / "one", TALKS[:1]), alone, concurrency=1
+    )
+    assert len(judge.asked) == len(alone.asked)
+    rows = read_rows(tmp_path / "r", "conversations")
+    assert [each["calls"] for each in rows] == [len(alone.asked), 0]
+    assert rows[1]["calls_stored"] == len(alone.asked)
+
+
+async def test_a_budget_ends_the_work_and_a_larger_one_goes_on(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+
+    class Costly(CountingJudge):
+        async def send(self, request: JudgeRequest) -> JudgeReply:
+            return replace(await super().send(request), usage=Usage(2000, 1000))
+
+    judge = Costly()
+    account = LocalAccount(SpeedLimit(), BudgetCaps(tokens=25_000))
+    outcome = await measure_shard_async(
+        SETTINGS, shard, tmp_path / "r", account=account, judge=judge
+    )
+    assert not outcome.is_whole
+    assert outcome.stops_all
+    assert "the budget of 25,000 tokens does not hold another question" in (outcome.problem or "")
+    assert outcome.error_code == 5
+    rest = CountingJudge()
+    assert (await measure_into(tmp_path / "r", shard, rest)).is_whole
+    await measure_into(tmp_path / "whole", shard, CountingJudge())
+    assert read_tables(tmp_path / "r") == read_tables(tmp_path / "whole")
+    assert len(judge.asked) + len(rest.asked) == len(read_rows(tmp_path / "r", "replies"))
+
+
+async def test_a_stop_keeps_what_was_answered(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path)
+    stop = asyncio.Event()
+
+    def stop_at_fourth(request: JudgeRequest) -> None:
+        if len(judge.asked) >= 4:
+            stop.set()
+
+    judge = CountingJudge(stop_at_fourth)
+    outcome = await measure_shard_async(SETTINGS, shard, tmp_path / "r", judge=judge, stop=stop)
+    assert not outcome.is_whole
+    assert outcome.problem is None
+    rest = CountingJudge()
+    assert (await measure_into(tmp_path / "r", shard, rest)).is_whole
+    assert len(judge.asked) + len(rest.asked) == len(read_rows(tmp_path / "r", "replies"))
+
+
+async def test_a_full_disk_is_told_and_nothing_more_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=3_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    judge = CountingJudge()
+    with pytest.raises(ExportError, match="has only 3 MB left; make room"):
+        await measure_into(tmp_path / "r", write_shard(tmp_path), judge)
+    assert not judge.asked
+
+
+async def test_images_are_held_only_while_they_are_needed(tmp_path: Path) -> None:
+    from faithtui.engine.shards.shard_worker import _ImagesInFlight
+
+    held = _ImagesInFlight()
+    with held.hold({"1": b"a", "2": b"b"}):
+        with held.hold({"2": b"b", "3": b"c"}):
+            assert dict(held) == {"1": b"a", "2": b"b", "3": b"c"}
+        assert dict(held) == {"1": b"a", "2": b"b"}
+    assert len(held) == 0
+    assert MAX_IMAGES  # of one conversation, so what is in flight is bounded
+
+
+async def test_a_conversation_that_the_metric_skips_is_a_row(tmp_path: Path) -> None:
+    lone = Conversation("parcels", "lone", (Turn("user", "Hello?"),), "parcels/lone")
+    await measure_into(tmp_path / "r", write_shard(tmp_path, [lone]), CountingJudge())
+    (row,) = read_rows(tmp_path / "r", "conversations")
+    assert row["state"] == "skipped"
+    assert row["reason"]
+    assert row["judgement"] is None
+    assert all(not read_rows(tmp_path / "r", each) for each in TABLES if each != "conversations")
+
+
+async def test_an_image_behind_an_address_is_a_row_with_a_reason(tmp_path: Path) -> None:
+    image = Image("0" * 64, "", "https://cdn.example.com/a.png")
+    shown = Turn("user", "What is it?", images=(image,))
+    talk = Conversation("parcels", "shown", (shown, *TALKS[0].turns[1:]), "parcels/shown")
+    shard = write_shard(tmp_path, [talk, TALKS[1]])
+
+    class Elsewhere(CountingJudge):
+        takes_images = True
+
+    class Remote:
+        """The same, and no part of this program."""
+
+        ref = "elsewhere:m"
+
+        def __init__(self) -> None:
+            self._judge = Elsewhere()
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._judge, name)
+
+    outcome = await measure_shard_async(SETTINGS, shard, tmp_path / "r", judge=Remote())  # type: ignore[arg-type]  # by attribute
+    assert (outcome.is_whole, outcome.failed) == (True, 1)
+    assert "cdn.example.com" in read_rows(tmp_path / "r", "conversations")[0]["reason"]
