@@ -73,7 +73,7 @@ class Runs:
         """
         now = self._clock()
         return self._database.write(
-            lambda connection: _create_run(connection, now, spec, conversations)
+            lambda connection: create_run(connection, now, spec, conversations)
         )
 
     def rows(self) -> tuple[RunRow, ...]:
@@ -279,7 +279,7 @@ class Runs:
             StoreError: There is no such item, or it cannot be written.
         """
         self._database.write(
-            lambda connection: _finish_item(
+            lambda connection: finish_item(
                 connection, item_id, state, reason, conclusion_reason, checked
             )
         )
@@ -464,9 +464,10 @@ class Runs:
         return {reason: number for reason, number in rows}
 
 
-def _create_run(
+def create_run(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
 ) -> RunId:
+    """Write a run; see `Runs.create`."""
     run_id = insert_returning_id(
         connection,
         insert(run).values(
@@ -477,21 +478,29 @@ def _create_run(
             pending=len(conversations),
         ),
     )
-    if conversations:
-        connection.execute(
-            insert(run_item),
-            [
-                {
-                    "run_id": run_id,
-                    "conversation_id": each,
-                    "number": number,
-                    "state": ItemState.PENDING.value,
-                    "labels": {},
-                }
-                for number, each in enumerate(conversations, start=1)
-            ],
-        )
+    insert_items(connection, RunId(run_id), conversations)
     return RunId(run_id)
+
+
+def insert_items(
+    connection: Connection, run_id: RunId, conversations: Sequence[int], *, first: int = 1
+) -> None:
+    """Add pending conversations to a run, numbered from `first`; its counts stay as they are."""
+    if not conversations:
+        return
+    connection.execute(
+        insert(run_item),
+        [
+            {
+                "run_id": run_id,
+                "conversation_id": each,
+                "number": number,
+                "state": ItemState.PENDING.value,
+                "labels": {},
+            }
+            for number, each in enumerate(conversations, start=first)
+        ],
+    )
 
 
 def _to_column(value: object) -> object:
@@ -550,7 +559,7 @@ def _reopen_unfinished(
     return len(unfinished)
 
 
-def _finish_item(
+def finish_item(
     connection: Connection,
     item: ItemId,
     state: ItemState,
@@ -558,6 +567,7 @@ def _finish_item(
     conclusion: str | None,
     checked: ItemCheckResult | None,
 ) -> None:
+    """Close a conversation of a run; see `Runs.finish_item`."""
     row = connection.execute(
         select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
     ).one_or_none()
