@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from faithtui.engine.evaluate import Evaluation, evaluate, evaluate_async
     from faithtui.engine.measure import measure, measure_async
     from faithtui.engine.measurement import Call, Measurement
+    from faithtui.engine.population.draw_sample import draw_sample
     from faithtui.engine.project import Project, open_store
     from faithtui.engine.shards.measure_shards import MeasureSummary, measure_shards
     from faithtui.errors import FaithtuiError
@@ -51,6 +52,7 @@ _HOMES = {
     "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
+    "draw_sample": "engine.population.draw_sample",
     "evaluate": "engine.evaluate",
     "evaluate_async": "engine.evaluate",
     "measure": "engine.measure",
@@ -88,6 +90,7 @@ __all__ = [
     "Verdict",
     "agreement_report",
     "build",
+    "draw_sample",
     "evaluate",
     "evaluate_async",
     "measure",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from faithtui.agreement.population import Population
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -306,6 +307,13 @@ class LabelDesign:
     follows_draw: bool = False
     """This run judged claims because they were drawn, or passed them over, so that those which are
     labelled do not stand for it."""
+    population: Population | None = None
+    """What was drawn from where that is not in the store: all shares are of it."""
+
+    @property
+    def whole(self) -> str:
+        """What figures are about, in words for the middle of a sentence."""
+        return "this run" if self.population is None else "the population"
 
 
 class EvidenceUnit(NamedTuple):

@@ -96,6 +96,9 @@ class BundleSample:
     decision: str | None
     claims: tuple[BundleSampleClaim, ...]
     """In drawn order."""
+    population: Mapping[str, object] | None = None
+    """Counts of what it was drawn from where only drawn conversations are in the store, as JSON
+    values; None: it was drawn from its run."""
 
 
 @dataclass(frozen=True, slots=True)

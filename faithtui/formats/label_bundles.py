@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
+from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.annotations import (
     REASON_CODES,
@@ -170,6 +171,18 @@ def _conversation_json(name: ClaimName) -> dict[str, object]:
     }
 
 
+def _read_population(fields: FieldReader) -> Mapping[str, object] | None:
+    """Read what a sample was drawn from; None where it was drawn from its run."""
+    found = fields.get("population")
+    if found is None:
+        return None
+    try:
+        # Without an object it has no counts, and says so.
+        return Population.from_json(found if isinstance(found, dict) else {}).to_json()
+    except ValueError as error:
+        raise fields.make_error("population", str(error)) from error
+
+
 def _sample_json(
     sample: BundleSample, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
 ) -> dict[str, object]:
@@ -193,6 +206,7 @@ def _sample_json(
         "created_at": _format_time(sample.created_at),
         "closed_at": None if sample.closed_at is None else _format_time(sample.closed_at),
         "decision": sample.decision,
+        **({} if sample.population is None else {"population": dict(sample.population)}),
         "drawn": [
             {
                 "claim": claims[each.claim],
@@ -396,6 +410,7 @@ class BundleReader:
             closed_at=fields.time_or_none("closed_at"),
             decision=fields.text_or_none("decision"),
             claims=drawn,
+            population=_read_population(fields),
         )
         if len({each.claim for each in drawn}) < len(drawn):
             raise fields.make_error("drawn", "holds a claim twice")

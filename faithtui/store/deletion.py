@@ -483,6 +483,13 @@ def _recount_sample(
     """Give frame and strata of a sample without some conversations; None: they are not known."""
     if not left or row.kind == SampleKind.REPEAT.value:
         return None
+    if row.population is not None:
+        # What it was drawn from is not in the store, and stays what it is: less of it is drawn.
+        if row.design == SamplingDesign.CONVERSATIONS.value:
+            kept = Counter({CONVERSATIONS: len({each.run_item_id for each in left})})
+        else:
+            kept = Counter(each.stratum for each in left)
+        return {"strata": [{**each, "drawn": kept[each["name"]]} for each in row.strata]}
     frame = read_frame(connection, RunId(row.run_id), row.stratified_by, row.created_at)
     units = [each for each in frame if each.item not in items]
     if row.design == SamplingDesign.CONVERSATIONS.value:

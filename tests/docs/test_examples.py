@@ -22,14 +22,17 @@ def test_examples_in_docstrings_hold(name: str) -> None:
     assert ran.failed == 0
 
 
-def test_examples_of_the_library_page_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "fewest"), [("library.md", 20), ("population.md", 8)])
+def test_examples_of_a_page_hold(
+    page: str, fewest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     ran = doctest.testfile(
-        str(DOCS / "library.md"),
+        str(DOCS / page),
         module_relative=False,
         encoding="utf-8",
         optionflags=doctest.IGNORE_EXCEPTION_DETAIL,
         globs={"folder": tmp_path},
     )
-    assert ran.attempted > 20
+    assert ran.attempted > fewest
     assert ran.failed == 0

@@ -123,6 +123,7 @@ def report_json(
         "probes": _WRITER.write(report.probes),
         "comparison": _WRITER.write(report.comparison if claims else None),
         "progress": _WRITER.write(report.progress),
+        "population": _WRITER.write(report.population if claims else None),
         "evidence": _WRITER.write(report.evidence),
         "extraction": _WRITER.write(report.extraction),
         "disagreements": [_WRITER.write_object(each, **hidden) for each in which.disagreements],
@@ -435,7 +436,8 @@ FORMS: Mapping[type, JsonForm] = {
                 *("drawn_in", "claim_set", "unjudged", "beyond", "follows_draw"),
             ),
             _NO_KEY,
-        ),
+        )
+        | {"population": "counts; `population` of the report says what they come to"},
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
     ),

@@ -24,7 +24,11 @@ from faithtui.agreement.documents.sections.scores import (
     write_score_section,
     write_second_judge_section,
 )
-from faithtui.agreement.documents.sections.summary import write_coverage_section, write_opening
+from faithtui.agreement.documents.sections.summary import (
+    write_coverage_section,
+    write_opening,
+    write_population_section,
+)
 from faithtui.agreement.report.model import AgreementReport
 
 
@@ -48,6 +52,7 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     shown.sort(key=lambda level: level is not report.primary_level)
     yield from write_opening(report, header)
     yield from write_rate_sections(report, report.levels)
+    yield from write_population_section(report)
     yield from write_coverage_section(report, header)
     for level in shown:
         yield from write_detection_section(level)

@@ -87,6 +87,22 @@ class ClaimSetIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class PopulationIdentity:
+    """Results that a sample was drawn from, where only drawn conversations are in the store."""
+
+    results: str
+    """Where they lay."""
+    digest: str
+    """Names what was judged, and how."""
+    claims: int
+    conversations: int
+    failed: int
+    """Conversations that could not be judged."""
+    strata: tuple[tuple[str, int], ...]
+    """Name and claims of each."""
+
+
+@dataclass(frozen=True, slots=True)
 class SampleIdentity:
     """How the labelled units were chosen."""
 
@@ -100,6 +116,8 @@ class SampleIdentity:
     """Units that could have been drawn."""
     claim_set: ClaimSetIdentity | None = None
     """The claim set that these were; None: of none."""
+    population: PopulationIdentity | None = None
+    """What it was drawn from; None: its run, or the claim set."""
 
 
 @dataclass(frozen=True, slots=True)

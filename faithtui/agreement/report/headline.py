@@ -76,15 +76,24 @@ def _describe_rates(report: LevelReport, judge: str) -> str:
     rate, many = report.rate, report.unit[1]
     if rate.corrected_this_run.value is None or rate.judge_raw.value is None:
         return ""
-    said = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of the {many}"
+    population = report.design.population
+    of_what = f"the {many}" if population is None else _describe_population(report)
+    said = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of {of_what}"
     labelled = format_quantity(rate.corrected_this_run.n, "human label", "human labels")
     future = (
         f"; {_format_share(rate.corrected_future)} expected of new conversations"
         if rate.corrected_future.has_interval
         else ""
     )
-    corrected = f"{_format_share(rate.corrected_this_run)} in this run{future}"
+    corrected = f"{_format_share(rate.corrected_this_run)} in {report.design.whole}{future}"
     return f"{said}; corrected with {labelled}: {corrected}. "
+
+
+def _describe_population(report: LevelReport) -> str:
+    population, (one, many) = report.design.population, report.unit
+    assert population is not None
+    units = format_quantity(population.claims, one, many)
+    return f"{units} in {format_quantity(population.judged, 'conversation', 'conversations')}"
 
 
 def _format_share(found: Estimate) -> str:

@@ -46,6 +46,7 @@ from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, n
 from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
+    LabelledStratum,
     compute_worst_case_bounds,
     estimate_fair_units,
     estimate_future_rate,
@@ -88,6 +89,12 @@ class PassColumns:
     """Number of each unit's conversation, from 0, and how many there are; None: each is a group."""
     error: AnnotatorError | None = None
     """What is in doubt as annotators differ; None where no two labelled a unit."""
+    population: Ints | None = None
+    """Units that the drawn ones stand for where these are all that is here, by stratum and bundle,
+    see `ComparedClaims.population_counts`; None: the units are all there are."""
+    population_passes: Ints | None = None
+    """Of these, units that pass and units that have a verdict of the judge, by bundle; shape (2,
+    bundles)."""
 
 
 def report_claims(
@@ -220,6 +227,19 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
     if compared.has_audit:
         human = np.where(claims.is_audit, -1, human)
     human, error = measure_annotator_error(compared, rule.passing, human)
+    counts = compared.population_counts
+    population: Ints | None = None
+    population_passes: Ints | None = None
+    if counts is not None:
+        # By strata of the sample, else by verdict.
+        population = counts.sum(axis=1) if by_design else counts[0]
+        by_verdict = counts.sum(axis=0)[:-1]
+        population_passes = np.stack(
+            [
+                by_verdict[[name in rule.passing for name in names]].sum(axis=0),
+                by_verdict.sum(axis=0),
+            ]
+        )
     return PassColumns(
         groups=claims.groups,
         group_count=claims.group_count,
@@ -230,7 +250,17 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
         drawn=claims.is_drawn if compared.design.kind in RANDOM_DESIGNS else None,
         conversations=(claims.conversations, claims.conversation_count),
         error=error,
+        population=population,
+        population_passes=population_passes,
     )
+
+
+def count_labelled_strata(
+    compared: ComparedClaims, rule: ScoringRule
+) -> tuple[LabelledStratum, ...]:
+    """Count what is labelled of each stratum of the sample, in the order of its design."""
+    units = _find_rate_units(rule, compared)
+    return _sum_strata(_count_strata_by_group(units, compared.design, compared.labels.names))
 
 
 def report_answers(
@@ -470,7 +500,7 @@ def _estimate_settled_rate(
     """
     kind = design.kind
     strata = _count_strata(units, design, labels)
-    judge = _estimate_passes(units, units.judge, level)
+    judge = _estimate_judge_passes(units, design, level)
     labelled = _estimate_passes(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
@@ -493,19 +523,25 @@ def _estimate_settled_rate(
     if kind is DesignKind.CLUSTER:
         # Conversations were drawn, of which a group may have several.
         this_run = estimate_run_rate_clustered(
-            merge_unlabelled(_count_strata(_group_by_conversation(units), design, labels)), level
+            merge_unlabelled(_count_strata(_group_by_conversation(units), design, labels)),
+            level,
+            drawn_from=None if units.population is None else design.conversations,
         )
     else:
         total = strata.total
         this_run = widen_run_rate(
             estimate_run_rate(total, clusters=labelled.clusters, level=level), total, level
         )
+    future = widen_future_rate(estimate_future_rate(strata, level), this_run, strata, level)
+    if design.population is not None:
+        # Bundles of the population are no groups that labels are of.
+        future = replace(future, clusters=labelled.clusters)
     post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
     return PassRate(
         judge,
         labelled,
         this_run,
-        widen_future_rate(estimate_future_rate(strata, level), this_run, strata, level),
+        future,
         RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
         None,
         (*_ASSUMPTIONS[kind], *_COMMON_ASSUMPTIONS),
@@ -542,6 +578,15 @@ def _estimate_passes(units: PassColumns, passes: Ints, level: float) -> Estimate
     return estimate_share_of_counts(hits, sizes, level)
 
 
+def _estimate_judge_passes(units: PassColumns, design: LabelDesign, level: float) -> Estimate:
+    """Estimate the share that passes by the judge; of a population, of all of it."""
+    if units.population_passes is None or design.population is None:
+        return _estimate_passes(units, units.judge, level)
+    hits, sizes = units.population_passes
+    found = estimate_share_of_counts(hits, sizes, level)
+    return replace(found, clusters=design.population.judged)
+
+
 def _group_by_conversation(units: PassColumns) -> PassColumns:
     if units.conversations is None:
         return units
@@ -550,9 +595,22 @@ def _group_by_conversation(units: PassColumns) -> PassColumns:
 
 
 def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> GroupedStrata:
+    """Count units, labels and passes by group and stratum, see `_count_strata_by_group`."""
+    return GroupedStrata.of_counts(_count_strata_by_group(units, design, labels))
+
+
+def _sum_strata(counts: Ints) -> tuple[LabelledStratum, ...]:
+    """Put the groups of `_count_strata_by_group` together, stratum by stratum."""
+    return tuple(LabelledStratum(*each) for each in counts.sum(axis=2).T.tolist())
+
+
+def _count_strata_by_group(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> Ints:
     """Count units, labels and passes by group and stratum.
 
     Strata are those of the sample; where it had none, the judge's verdicts, none being the last.
+
+    Returns:
+        Population, labelled, faithful and unfair; shape (4, strata, groups).
     """
     by_design = design.kind is DesignKind.STRATIFIED
     size = len(design.strata) if by_design else len(labels) + 1
@@ -576,7 +634,14 @@ def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]
             inside & is_unfair,
         )
     ]
-    return GroupedStrata.of_counts(np.array(counts).reshape(4, size, units.group_count))
+    found = np.array(counts).reshape(4, size, units.group_count)
+    if units.population is not None:
+        # Drawn units are among those of the bundles already.
+        found[0] = 0
+        rest = np.zeros((4, *units.population.shape), np.int64)
+        rest[0] = units.population
+        found = np.concatenate([found, rest], axis=2)
+    return found
 
 
 def update_level_points(

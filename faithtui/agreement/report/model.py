@@ -5,7 +5,7 @@ label of a whole answer against its pass or fail). Unreviewed is not agreed: a u
 person's verdict is counted in the coverage and enters no figure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, overload
@@ -757,6 +757,50 @@ class ProbeTrial:
 
 
 @dataclass(frozen=True, slots=True)
+class RateSlice:
+    """The share that passes in a part of a population."""
+
+    key: str
+    """What parts are made by."""
+    value: str
+    """Which part it is."""
+    claims: int
+    """Of the population."""
+    judge: float | None
+    """Share that passes by the judge, in [0, 1], counted; None: it gave no verdict there."""
+    corrected: Estimate
+    """Share that passes by annotators, had they labelled all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationReport:
+    """What the figures of a sample are about, where only drawn claims are in the store."""
+
+    results: str
+    """Where it lies."""
+    conversations: int
+    """All, whatever became of them."""
+    judged: int
+    """Those with a claim."""
+    claims: int
+    states: Mapping[str, int]
+    """Conversations by what became of them."""
+    failed_share: float
+    """Share of the conversations that could not be judged: no figure is about them."""
+    open_shards: int
+    """Shards that were not whole, and are no part of it."""
+    mean_scores: Mapping[str, float | None]
+    """Means of the judge's scores over all conversations that have them."""
+    bounds: Bounds | None
+    """What the corrected share would be if failed conversations had been judged: none of their
+    claims passing, and all; None where none failed, or there is no corrected share."""
+    slices: tuple[RateSlice, ...]
+    """Parts by what strata are made of, those with labels enough."""
+    few: int
+    """Parts with fewer labels."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementReport:
     """Everything a run's agreement screen and report files say."""
 
@@ -797,6 +841,8 @@ class AgreementReport:
     """None unless answers were declared complete."""
     probes: ProbeTrial | None = None
     """None unless the judge's probes were given."""
+    population: PopulationReport | None = None
+    """None where the run is what labelled claims were drawn from."""
 
     def get_humans(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""

@@ -29,6 +29,7 @@ from faithtui.agreement.report.model import (
     ProbeTrial,
     choose_primary_level,
 )
+from faithtui.agreement.report.population import report_population
 from faithtui.agreement.report.raters import SelfConsistency
 from faithtui.agreement.report.scores import (
     report_answer_scores,
@@ -108,8 +109,11 @@ class PreparedUnits:
             for name in labels.names
         }
         """What each label of the metric is read as."""
+        design = readings.design
+        if design.population is not None:
+            design = replace(design, population=design.population.recode(self.recoded_words))
         self.compared = ComparedClaims(
-            self.recode_claims(readings.claims), self.labels, readings.design, wanted
+            self.recode_claims(readings.claims), self.labels, design, wanted
         )
 
     @cached_property
@@ -253,6 +257,9 @@ def report_prepared(
         evidence=report_evidence(readings.evidence, wanted.level),
         extraction=report_extraction(readings.extraction, wanted.level),
         probes=probes,
+        population=report_population(
+            compared, prepared.recoded_rule, claim_level.rate.corrected_this_run
+        ),
     )
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)

@@ -21,8 +21,9 @@ def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> Run
 
     The labels were chosen for the run. What is drawn at random from the run is drawn at random
     from a part of it, which groups alone decide; so a simple sample stays one, and so does one by
-    strata where the stratum of every claim is known. Whole conversations that were drawn, and
-    strata that are not known, count as labels that nobody drew.
+    strata where the stratum of every claim is known. Whole conversations that were drawn, strata
+    that are not known, and parts of a population that is not in the store count as labels that
+    nobody drew.
     """
 
     def is_within(group: str) -> bool:
@@ -41,6 +42,10 @@ def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> Run
 
 def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDesign:
     undrawn = find_label_design(claims, None, rated=whole.rated)
+    if whole.population is not None:
+        # How much of it is of this part was not counted; what is drawn of it is no census.
+        is_labelled = undrawn.kind is not DesignKind.NONE
+        return replace(undrawn, kind=DesignKind.CONVENIENCE) if is_labelled else undrawn
     match whole.kind:
         case DesignKind.SIMPLE:
             (stratum,) = whole.strata

@@ -363,24 +363,49 @@ class ComparedClaims:
         )
 
     @cached_property
+    def population_counts(self) -> Ints | None:
+        """Count the claims that are not in the store, of which drawn ones are.
+
+        Returns:
+            By stratum (one unless the sample was drawn by strata), label of the judge (the last:
+            none) and bundle; None where the run is what was drawn from.
+        """
+        if self.design.population is None:
+            return None
+        found = self.design.population.count_cells(self.labels.names)
+        if self.design.kind is DesignKind.STRATIFIED:
+            return found
+        return np.asarray(found.sum(axis=0, keepdims=True))
+
+    @cached_property
+    def group_count(self) -> int:
+        """Number of groups; each bundle of a population counts as one, after those in the store."""
+        bundles = 0 if self.population_counts is None else self.population_counts.shape[2]
+        return self.all.group_count + bundles
+
+    @cached_property
     def frame_counts(self) -> tuple[Ints, Ints] | None:
         """Count what the labelled claims were drawn from, see `FigureContext.frame_counts`."""
         if self.design.kind not in RANDOM_DESIGNS:
             return None
-        claims, size = self.all, len(self.labels.names)
+        claims, size, group_count = self.all, len(self.labels.names), self.group_count
         by_strata = self.design.kind is DesignKind.STRATIFIED
         strata = self.strata if by_strata else np.zeros(len(claims), np.int64)
         number = len(self.design.strata) if by_strata else 1
         inside = (claims.judge >= 0) & (strata >= 0)
-        pairs = (strata * np.int64(size) + claims.judge) * np.int64(claims.group_count)
+        pairs = (strata * np.int64(size) + claims.judge) * np.int64(group_count)
         pairs += claims.groups
         is_unfair = inside & claims.is_drawn & ~claims.is_fair
         unfair, verdicts = (
-            np.bincount(pairs[some], minlength=number * size * claims.group_count).reshape(
-                number, size, claims.group_count
+            np.bincount(pairs[some], minlength=number * size * group_count).reshape(
+                number, size, group_count
             )
             for some in (is_unfair, inside)
         )
+        if self.population_counts is not None:
+            # Drawn claims are among those of the bundles already.
+            verdicts = np.zeros_like(verdicts)
+            verdicts[..., claims.group_count :] = self.population_counts[:, :size]
         return unfair, verdicts
 
     @cached_property
@@ -408,7 +433,7 @@ class ComparedClaims:
         return UnitColumns(
             self.all.groups[places],
             reference * len(self.labels.names) + self.all.judge[places],
-            self.all.group_count,
+            self.group_count,
             None if self.frame is None else self.strata[places],
         )
 
@@ -463,10 +488,9 @@ def weigh_claims(compared: ComparedClaims) -> dict[ClaimId, float]:
         case DesignKind.CENSUS:
             return {each.claim: 1.0 for each in inside}
         case DesignKind.SIMPLE:
-            seen = len(inside)
-            if compared.frame_counts is not None:
-                seen += int(compared.frame_counts[0].sum())
-            weight = float((compared.all.judge >= 0).sum() / seen)
+            assert compared.frame_counts is not None
+            unfair, verdicts = compared.frame_counts
+            weight = float(verdicts.sum() / (len(inside) + unfair.sum()))
             return {each.claim: weight for each in inside}
         case DesignKind.STRATIFIED:
             known = compared.weights

@@ -23,6 +23,9 @@ from faithtui.domain.integrity.run_summary import Soundness
 FEW_GROUPS = 20
 MANY_SKIPPED = 0.05
 """Share of what was served in a stratum."""
+MANY_FAILED = 0.05
+"""Share of the conversations of a population that may have failed: the rest no longer stands for
+it."""
 MANY_DIFFERENCES = 0.25
 """Share of the units labelled by several annotators of which their labels differ, or those of one
 annotator and the others."""
@@ -54,6 +57,7 @@ def list_warnings(
     """
     claims, answers = report.claims, report.answers
     found = [
+        *_warn_of_population(report),
         *_warn_of_unfinished_run(unfinished),
         *_warn_of_integrity(soundness, integrity),
         *_warn_of_level(claims),
@@ -412,6 +416,39 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning(
             "duplicates_removed", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
+        )
+
+
+def _warn_of_population(report: AgreementReport) -> Iterator[ReportWarning]:
+    """Say what of a population no figure is about."""
+    population = report.population
+    if population is None:
+        return
+    failed = population.states.get("failed", 0)
+    if failed:
+        message = (
+            f"{failed:,} of {_count(population.conversations, 'conversation', 'conversations')} "
+            f"of the population ({population.failed_share:.1%}) could not be judged: no figure is "
+            "about them."
+        )
+        if population.bounds is not None:
+            low, high = population.bounds
+            message += (
+                f" With all their {report.claims.unit[1]} counted as failing, and as passing, the "
+                f"corrected share lies between {low:.1%} and {high:.1%}."
+            )
+        many = population.failed_share > MANY_FAILED
+        severity = Severity.CAUTION if many else Severity.INFO
+        yield ReportWarning(
+            "population_failed", severity, message, ReportLevel.CLAIMS, (WarningSubject.RATE,)
+        )
+    if population.open_shards:
+        message = (
+            f"{_count(population.open_shards, 'shard', 'shards')} of the results were not whole "
+            "when the sample was drawn: the population is what was judged by then."
+        )
+        yield ReportWarning(
+            "population_open", Severity.CAUTION, message, ReportLevel.CLAIMS, (WarningSubject.RATE,)
         )
 
 

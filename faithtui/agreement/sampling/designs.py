@@ -17,6 +17,7 @@ from faithtui.agreement.labelled_units import (
     LabelState,
     StratumCounts,
 )
+from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import CONVERSATIONS, FrameUnit, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 
@@ -71,6 +72,8 @@ class LabelledSample:
     follows_draw: bool = False
     """The run at hand judged claims because they were drawn, or passed them over: what it judged of
     the sample does not stand for what it judged."""
+    population: Population | None = None
+    """What it was drawn from where only drawn conversations are in the store."""
 
     def find_claim_places(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
@@ -163,6 +166,8 @@ def find_label_design(
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _find_kind(claims, labelled, sample, rated=rated)
     conversations = len({each.conversation for each in claims})
+    if sample is not None and sample.population is not None:
+        conversations = sample.population.judged
     if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
     if sample.follows_draw and labelled:
@@ -215,6 +220,7 @@ def find_label_design(
         claim_set=sample.claim_set,
         unjudged=sample.unjudged,
         beyond=sample.beyond,
+        population=sample.population,
     )
 
 
@@ -227,7 +233,9 @@ def _find_kind(
 ) -> DesignKind:
     if not labelled:
         return DesignKind.NONE
-    if len(labelled) == len(claims) and not rated and not shows_some_of_all(len(claims), sample):
+    of_population = sample is not None and sample.population is not None
+    is_whole = len(labelled) == len(claims) and not of_population
+    if is_whole and not rated and not shows_some_of_all(len(claims), sample):
         return DesignKind.CENSUS
     if sample is not None:
         return _KINDS[sample.design]

@@ -118,7 +118,7 @@ def plan_for_target(
 
     def find_plan(mixture: float) -> LabelPlan:
         def make_plan(size: int) -> LabelPlan:
-            sizes = _allocate(strata, size, _weigh_claims(strata, target, mixture), fewest)
+            sizes = allocate_labels(strata, size, _weigh_claims(strata, target, mixture), fewest)
             return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
 
         sizes = range(
@@ -158,7 +158,7 @@ def plan_for_budget(
     """
 
     def make_plan(target: PlanTarget, mixture: float) -> LabelPlan:
-        sizes = _allocate(strata, size, _weigh_claims(strata, target, mixture), fewest)
+        sizes = allocate_labels(strata, size, _weigh_claims(strata, target, mixture), fewest)
         return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
 
     for_rate = make_plan(PlanTarget(), 0.0)
@@ -309,7 +309,7 @@ def _weigh_claims(
     return found
 
 
-def _allocate(
+def allocate_labels(
     strata: Sequence[PlanStratum], size: int, weights: Mapping[str, float], fewest: int
 ) -> dict[str, int]:
     """Share labels among strata by their weights.

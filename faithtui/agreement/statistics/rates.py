@@ -286,12 +286,16 @@ def widen_to_unknown_units(rate: Estimate, known: float, unknown: int) -> Estima
     return replace(rate, ci_low=rate.ci_low * share, ci_high=1 - (1 - rate.ci_high) * share)
 
 
-def estimate_run_rate_clustered(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
+def estimate_run_rate_clustered(
+    groups: GroupedStrata, level: float = LEVEL, *, drawn_from: int | None = None
+) -> Estimate:
     """Estimate the rate among the claims of this run, from whole conversations drawn at random.
 
     Args:
         groups: All conversations of the run; those that were not drawn have no labels.
         level: Confidence level in (0, 1).
+        drawn_from: Conversations there are where `groups` has those that were not drawn together;
+            None: as many as groups.
 
     Returns:
         The rate of `compute_stratified_rate`, with an interval by leaving out the labels of one
@@ -305,7 +309,8 @@ def estimate_run_rate_clustered(groups: GroupedStrata, level: float = LEVEL) -> 
     _, labelled, faithful, unfair = groups.counts
     is_drawn = (labelled + unfair).any(axis=0)
     times = groups.times[is_drawn]
-    drawn, every = int(times.sum()), int(groups.times.sum())
+    drawn = int(times.sum())
+    every = int(groups.times.sum()) if drawn_from is None else drawn_from
     value = compute_stratified_rate(total)
     if isinstance(value, Reason) or all(each.answered == each.population for each in total):
         return estimate_run_rate(total, clusters=drawn, level=level)

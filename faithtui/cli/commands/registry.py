@@ -29,6 +29,7 @@ from faithtui.cli.commands.report import report
 from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.run.run import run
 from faithtui.cli.commands.runs import runs
+from faithtui.cli.commands.sample.sample import sample
 from faithtui.cli.commands.serve import serve
 from faithtui.cli.commands.show.show import show
 from faithtui.cli.commands.split import split
@@ -47,6 +48,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(archive)
     app.command()(restore)
     app.command()(show)
+    app.command()(sample)
     app.command()(plan)
     app.command()(label)
     app.command()(report)

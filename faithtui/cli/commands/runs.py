@@ -98,5 +98,7 @@ def runs(
     for note in describe_differing_options({row.id: row.spec for row in reversed(rows)}):
         print_to_stderr(note)
     for row in rows:
+        if row.state is RunState.DONE and row.reason:
+            print_to_stderr(f"run {row.id}: {row.reason}")
         if row.state is RunState.INTERRUPTED or is_incomplete(row):
             print_to_stderr(format_resume_hint(row, failures.get(row.id, {})) or "")

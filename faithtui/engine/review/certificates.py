@@ -16,6 +16,7 @@ from faithtui.agreement.gate.certificate import (
     GuidelineIdentity,
     LabelFacts,
     MetricIdentity,
+    PopulationIdentity,
     RunIdentity,
     SampleIdentity,
     count_by_origin,
@@ -34,6 +35,7 @@ from faithtui.agreement.labelled_units import (
     Opinion,
     RunUnits,
 )
+from faithtui.agreement.population import Population
 from faithtui.agreement.report.model import PASS, AgreementReport, LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import ClaimSetId, RunId
@@ -186,7 +188,26 @@ def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
     if design.sample is None:
         return SampleIdentity(design.kind, None, None, None, design.frame_units)
     row = store.samples.row(design.sample, "")
-    return SampleIdentity(design.kind, row.uid, row.seed, row.size, row.frame)
+    return SampleIdentity(
+        design.kind,
+        row.uid,
+        row.seed,
+        row.size,
+        row.frame,
+        population=None if row.population is None else _name_population(row.population),
+    )
+
+
+def _name_population(population: Population) -> PopulationIdentity:
+    counts = zip(population.strata, population.stratum_claims, strict=True)
+    return PopulationIdentity(
+        population.results,
+        population.digest,
+        population.claims,
+        population.conversations,
+        population.failed,
+        tuple((each.name, claims) for each, claims in counts),
+    )
 
 
 def make_certificate(

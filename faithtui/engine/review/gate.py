@@ -41,6 +41,7 @@ from faithtui.agreement.gate.warning_checks import (
     check_warnings,
 )
 from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.population_text import describe_failed, describe_population
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import (
     ReportLevel,
@@ -210,9 +211,14 @@ def check_gate(
     state = read_run(store, seen.run_row.id).state
     broken = [
         *_list_unfinished_reasons(replace(seen.run_row, state=state)),
+        *_list_failed_reasons(seen),
         *_refuse_machine_labels(store, seen),
     ]
-    notes = [*_list_integrity_notes(seen.run_row), *_list_bias_notes(store, seen)]
+    notes = [
+        *_list_population_notes(seen),
+        *_list_integrity_notes(seen.run_row),
+        *_list_bias_notes(store, seen),
+    ]
     if certificate is not None:
         notes += _list_set_notes(certificate, settings)
         evidence_at = certificate.evidence_at
@@ -439,6 +445,33 @@ def _list_unfinished_reasons(row: RunRow) -> list[str]:
             f"{row.id}: the rest does not stand for the run"
         ]
     return []
+
+
+def _list_failed_reasons(seen: GateInput) -> list[str]:
+    """Say that too much of a population could not be judged."""
+    population = seen.readings.design.population
+    if population is None or population.failed_share <= MANY_FAILED:
+        return []
+    return [
+        f"the judge failed on {population.failed:,} of {population.conversations:,} conversations "
+        f"of {population.results}: the rest does not stand for all"
+    ]
+
+
+def _list_population_notes(seen: GateInput) -> list[str]:
+    """Say what the figures are about, where only drawn conversations are in the store."""
+    population = seen.readings.design.population
+    if population is None:
+        return []
+    notes = [f"the figures are about {describe_population(population)}"]
+    notes += describe_failed(population)
+    bounds = None if seen.report.population is None else seen.report.population.bounds
+    if bounds is not None:
+        notes.append(
+            f"with the claims of failed conversations counted as failing, and as passing, the "
+            f"share that passes lies between {bounds.low:.1%} and {bounds.high:.1%}"
+        )
+    return notes
 
 
 def _list_integrity_notes(row: RunRow) -> list[str]:

@@ -81,7 +81,7 @@ def read_plan_basis(
     strata = []
     for name, population in names.items():
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
-        assumed, is_flagged = _read_verdicts(counts, labels, failing)
+        assumed, is_flagged = assume_share(counts, labels, failing)
         missing = counts.get(name_verdict_stratum(None), 0)
         n, unfaithful = said[name, None], said[name, True]
         share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)
@@ -122,7 +122,7 @@ def _count_labels(
     return found
 
 
-def _read_verdicts(
+def assume_share(
     counts: Mapping[str, int], labels: LabelSet, failing: Sequence[str]
 ) -> tuple[float, bool | None]:
     """Say what share of unfaithful claims to assume, and whether the judge flags them all.

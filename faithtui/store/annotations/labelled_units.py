@@ -271,7 +271,11 @@ def _read_sample(
         return found
     # Nothing is left to stand for, but a sample that is not there is refused all the same, and what
     # was judged because it was drawn stands for no run.
-    is_needed = found.sample.follows_draw or shows_some_of_all(len(known.words), found.sample)
+    is_needed = (
+        found.sample.follows_draw
+        or found.sample.population is not None
+        or shows_some_of_all(len(known.words), found.sample)
+    )
     return found if is_needed else None
 
 

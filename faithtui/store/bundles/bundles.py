@@ -308,6 +308,7 @@ def _sample_text(
         created_at=row.created_at,
         closed_at=row.closed_at,
         decision=row.decision,
+        population=row.population,
         claims=tuple(
             BundleSampleClaim(names[each.claim_id], each.stratum, each.probability, each.shown)
             for each in drawn

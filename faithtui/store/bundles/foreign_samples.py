@@ -8,6 +8,7 @@ from sqlalchemy import Connection, insert, select
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
+from faithtui.store.schema.column_types import make_json_storable
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import run, run_item, sample, sample_claim
 
@@ -127,4 +128,7 @@ def _sample_columns(told: BundleSample, run_id: int) -> dict[str, Any]:
         "created_at": told.created_at,
         "closed_at": told.closed_at,
         "decision": told.decision,
+        "population": None
+        if told.population is None
+        else make_json_storable(dict(told.population)),
     }

@@ -113,7 +113,8 @@ class RunRow:
     spec: RunSpec
     state: RunState
     reason: str | None
-    """Why it stopped, or what it waits for; None otherwise."""
+    """Why it stopped, what it waits for, or of which population it has drawn conversations alone;
+    None otherwise."""
     created_at: datetime
     """UTC."""
     finished_at: datetime | None

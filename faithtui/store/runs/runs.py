@@ -74,7 +74,7 @@ class Runs:
         """
         now = self._clock()
         return self._database.write(
-            lambda connection: _create_run(connection, now, spec, conversations)
+            lambda connection: create_run(connection, now, spec, conversations)
         )
 
     def rows(self) -> tuple[RunRow, ...]:
@@ -280,7 +280,7 @@ class Runs:
             StoreError: There is no such item, or it cannot be written.
         """
         self._database.write(
-            lambda connection: _finish_item(
+            lambda connection: finish_item(
                 connection, item_id, state, reason, conclusion_reason, checked
             )
         )
@@ -469,9 +469,10 @@ _ITEMS_AT_ONCE: Final = 10_000
 """Items that are held as rows of one statement; a run may have a million."""
 
 
-def _create_run(
+def create_run(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
 ) -> RunId:
+    """Write a run; see `Runs.create`."""
     run_id = insert_returning_id(
         connection,
         insert(run).values(
@@ -482,7 +483,16 @@ def _create_run(
             pending=len(conversations),
         ),
     )
+    insert_items(connection, RunId(run_id), conversations)
+    return RunId(run_id)
+
+
+def insert_items(
+    connection: Connection, run_id: RunId, conversations: Sequence[int], *, first: int = 1
+) -> None:
+    """Add pending conversations to a run, numbered from `first`; its counts stay as they are."""
     for start in range(0, len(conversations), _ITEMS_AT_ONCE):
+        part = conversations[start : start + _ITEMS_AT_ONCE]
         connection.execute(
             insert(run_item),
             [
@@ -493,12 +503,9 @@ def _create_run(
                     "state": ItemState.PENDING.value,
                     "labels": {},
                 }
-                for number, each in enumerate(
-                    conversations[start : start + _ITEMS_AT_ONCE], start=start + 1
-                )
+                for number, each in enumerate(part, start=first + start)
             ],
         )
-    return RunId(run_id)
 
 
 def _to_column(value: object) -> object:
@@ -557,7 +564,7 @@ def _reopen_unfinished(
     return len(unfinished)
 
 
-def _finish_item(
+def finish_item(
     connection: Connection,
     item: ItemId,
     state: ItemState,
@@ -565,6 +572,7 @@ def _finish_item(
     conclusion: str | None,
     checked: ItemCheckResult | None,
 ) -> None:
+    """Close a conversation of a run; see `Runs.finish_item`."""
     row = connection.execute(
         select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
     ).one_or_none()

@@ -68,7 +68,7 @@ def save_window(
         ):
             return
         _remove_windows(connection, item, [row.stored])
-    claims = _find_or_make_claims(
+    claims = find_or_make_claims(
         connection, row.conversation_id, [each.claim for each in assessment.verdicts]
     )
     truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
@@ -117,9 +117,10 @@ def _count_windows(connection: Connection, item: int) -> dict[str, object]:
     }
 
 
-def _find_or_make_claims(
+def find_or_make_claims(
     connection: Connection, conversation_id: int, claims: Iterable[Claim]
 ) -> dict[Claim, int]:
+    """Give the numbers of claims of a conversation; those that are not there are written."""
     keys = {each: _claim_key(each) for each in claims}
     if not keys:
         return {}

@@ -102,6 +102,11 @@ def read_sample_as_set(
             f"sample {sample_id} is a repeat of claims that were labelled before, so that it "
             "stands for no other claims; name the sample that they were drawn in"
         )
+    if row.population is not None:
+        raise StoreError(
+            f"sample {sample_id} was drawn from {row.population['results']}, of which only drawn "
+            "conversations are in the store; a claim set has everything that it was drawn from"
+        )
     of = connection.execute(select(run.c.metric, run.c.options).where(run.c.id == row.run_id)).one()
     frame = read_frame(connection, RunId(row.run_id), row.stratified_by, row.created_at)
     wanted = select(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
+from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
@@ -71,6 +72,9 @@ def read_report_sample(
     chosen = asked
     if chosen is None:
         chosen = _find_own_sample(connection, run_id, labelled)
+    if chosen is None:
+        # The run is no whole: without its sample nothing could be said of what it stands for.
+        chosen = _find_population_sample(connection, run_id)
     if chosen is None and labelled:
         number = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
         if number is None:
@@ -94,6 +98,18 @@ def read_report_sample(
         )
     found = _read_sample(connection, row)
     by_strata = found.design is SamplingDesign.STRATIFIED
+    if found.population is not None:
+        drawn = {each.claim: each.stratum for each in found.claims}
+        if row.run_id != run_id:
+            # The other run judged what was drawn, and of the rest nothing.
+            other = replace(found, drawn_in=RunId(row.run_id), follows_draw=True, population=None)
+            if not drawn.keys() & set(judged):
+                raise NoSharedClaims(
+                    f"sample {chosen} was drawn from {found.population.results}, and run {run_id} "
+                    f"judged none of its claims; faithtui run --claims run:{row.run_id} judges them"
+                )
+            return ReportSample(other, {}, drawn.keys())
+        return ReportSample(found, drawn if by_strata else {}, drawn.keys())
     if row.run_id == run_id:
         strata = {}
         if by_strata:
@@ -184,6 +200,7 @@ def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
             SampledClaim(ClaimId(claim_id), ItemId(item), stratum, shown)
             for claim_id, item, stratum, shown in claims
         ),
+        population=None if row.population is None else Population.from_json(row.population),
     )
 
 
@@ -192,6 +209,16 @@ def _find_own_sample(
 ) -> SampleId | None:
     counts = _count_labelled(connection, labelled, run_id, own=True)
     return max(counts, key=lambda each: (counts[each], each), default=None)
+
+
+def _find_population_sample(connection: Connection, run_id: RunId) -> SampleId | None:
+    """Find the newest sample of a run whose conversations were drawn with it."""
+    found = connection.execute(
+        select(sample.c.id)
+        .where(sample.c.run_id == run_id, sample.c.population.is_not(None))
+        .order_by(sample.c.id.desc())
+    ).scalar()
+    return None if found is None else SampleId(found)
 
 
 def _find_sample_of_same_claims(

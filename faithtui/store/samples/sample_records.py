@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.annotations import LabelEvent
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
@@ -36,6 +37,8 @@ class SampleRow:
     """Claims the person put off."""
     pace_s: float | None
     """Median of the seconds the person took per claim; None before there are any."""
+    population: Population | None = None
+    """What it was drawn from where only drawn conversations are in the store; None: its run."""
 
     @property
     def remaining(self) -> int:

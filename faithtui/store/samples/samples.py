@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import (
     ClaimDraw,
     SampleDraw,
@@ -30,6 +31,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_acts
 from faithtui.store.database import Database
+from faithtui.store.samples.population_draws import PopulationDraw, write_population_draw
 from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow, StratumRow
 from faithtui.store.samples.sampling_frames import STRATA, read_frame
 from faithtui.store.schema.column_types import make_storable
@@ -43,6 +45,11 @@ from faithtui.store.schema.tables import (
     sample,
     sample_claim,
     verdict,
+)
+
+_OF_POPULATION = (
+    "run {run} has only conversations that were drawn from {results}, so that a sample of it "
+    "stands for nothing: faithtui sample draws more of them"
 )
 
 _AT_ONCE = 10_000
@@ -109,6 +116,8 @@ class Samples:
         """
         if not drawn.claims:
             raise StoreError("nothing can be drawn: the run has judged nothing that fits")
+        if kind is not SampleKind.REPEAT:
+            self._refuse_run_of_population(run_id)
         columns = {
             "uid": uuid4().hex,
             "name": make_storable(name),
@@ -151,6 +160,7 @@ class Samples:
         before = self.row(sample_id, reviewer)
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
+        self._refuse_run_of_population(before.run)
         frame = self.read_frame(before.run, before.stratified_by, before.created_at)
         plan = SamplePlan(before.design, before.seed, shown_share=before.shown_share)
         drawn = make_sample_draw(frame, enlarge_plan(plan, before.strata, more))
@@ -192,6 +202,49 @@ class Samples:
 
         self._database.write(insert_more_claims, durable=True)
         return self.row(sample_id, reviewer)
+
+    def add_population_draw(
+        self, draw: PopulationDraw, reviewer: str, extends: SampleId | None = None
+    ) -> SampleRow:
+        """Store what was drawn from a results folder, with the run that its conversations are of.
+
+        Args:
+            draw: What was drawn.
+            reviewer: Who drew it.
+            extends: The sample that this one adds to; None: it is a new one, with a new run.
+
+        Raises:
+            StoreError: A conversation is there with other messages, or the sample has claims that
+                the draw does not know. Nothing was written.
+        """
+        now = self._clock()
+        number = self._database.write(
+            lambda connection: write_population_draw(connection, now, draw, reviewer, extends),
+            durable=True,
+        )
+        return self.row(number, reviewer)
+
+    def find_population_sample(self, digest: str, reviewer: str) -> SampleRow | None:
+        """Find the newest sample of a population; None: nothing was drawn of it."""
+        rows = (each for each in self.rows(reviewer) if each.population is not None)
+        return next(
+            (each for each in rows if each.population and each.population.digest == digest), None
+        )
+
+    def find_run_population(self, run_id: RunId) -> Population | None:
+        """Find what the conversations of a run were drawn from; None: they are all of it."""
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(sample.c.population)
+                .where(sample.c.run_id == run_id, sample.c.population.is_not(None))
+                .order_by(sample.c.id.desc())
+            ).first()
+        return None if rows is None else Population.from_json(rows.population)
+
+    def _refuse_run_of_population(self, run_id: RunId) -> None:
+        population = self.find_run_population(run_id)
+        if population is not None:
+            raise StoreError(_OF_POPULATION.format(run=run_id, results=population.results))
 
     def close(self, sample_id: SampleId, decision: str | None) -> None:
         """End a sample: nothing more is to be answered in it."""
@@ -370,6 +423,7 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
         answered=sum(stand.values()),
         skipped=sum(not each for each in stand.values()),
         pace_s=median(seconds) if seconds else None,
+        population=None if row.population is None else Population.from_json(row.population),
     )
 
 

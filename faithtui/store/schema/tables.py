@@ -535,6 +535,9 @@ class SampleTable(StoreTable, table=True):
     closed_at: datetime | None = Field(sa_type=UTCDateTime)
     decision: str | None = Field(sa_type=StoredText)
     """What a spot-check came to."""
+    population: dict[str, object] | None = Field(default=None, sa_type=JSON_OR_NULL)
+    """Counts of the results folder that it was drawn from, where only drawn conversations are in
+    the store; none: it was drawn from its run."""
 
 
 class SampleClaimTable(StoreTable, table=True):

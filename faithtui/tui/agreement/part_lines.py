@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.population_text import describe_failed, describe_population
 from faithtui.agreement.report.model import (
     AgreementReport,
     Breakdown,
@@ -88,13 +89,14 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     rate = level.rate
     lines = [
         *share_line("judge", rate.judge_raw, width),
-        *share_line("this run", rate.corrected_this_run, width),
+        *share_line(_name_whole(level), rate.corrected_this_run, width),
         *share_line("new data", rate.corrected_future, width),
         *share_line("human labels", rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
-        words = f"this run lies between {low:.1%} and {high:.1%}, whatever the other labels are"
+        words = f"{level.design.whole} lies between {low:.1%} and {high:.1%}, "
+        words += "whatever the other labels are"
         lines += wrap([Piece(words)], width - 1, first=PAD)
     gap = _describe_bias(level)
     if gap:
@@ -104,7 +106,16 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     )
     for each in rate.assumptions:
         lines += wrap([Piece(f"if {each}", "quiet")], width - 1, first=PAD)
+    if level.design.population is not None:
+        for sentence in describe_failed(level.design.population):
+            lines += wrap([Piece(sentence, "warn")], width - 1, first=PAD)
+        words = f"all shares are of {describe_population(level.design.population)}"
+        lines += wrap([escape_line(words, "quiet", limit=400)], width - 1, first=PAD)
     return lines
+
+
+def _name_whole(level: LevelReport) -> str:
+    return "this run" if level.design.population is None else "population"
 
 
 def _describe_bias(level: LevelReport) -> str:

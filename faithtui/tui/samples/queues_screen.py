@@ -293,6 +293,10 @@ class QueuesScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run or a queue."""
+        of_population = any(row.population is not None for row in self.rows)
+        if action in ("draw", "spot_check") and of_population:
+            # Only what `faithtui sample` drew is here: what is drawn of it stands for nothing.
+            return False
         if action in ("draw", "spot_check", "repeats"):
             return self.session.is_open and self.session.run is not None
         if action == "extend":
@@ -302,7 +306,9 @@ class QueuesScreen(FaithScreen):
 
 
 def can_extend(row: SampleRow) -> bool:
-    """Whether there is anything left to draw for a sample."""
+    """Whether there is anything left to draw for a sample, and it is in the store."""
+    if row.population is not None:
+        return False
     whole = (
         row.strata[0].population
         if row.design is SamplingDesign.CONVERSATIONS and row.strata

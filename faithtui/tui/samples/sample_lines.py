@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from faithtui.agreement.population_text import describe_failed, describe_population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import LabelPlan, count_blind_claims
 from faithtui.agreement.sampling.stopping_rules import (
@@ -195,9 +196,19 @@ def queue_details(
         ("design", Piece(f"{_describe_design(row)}, seed {row.seed}")),
         ("judge", Piece(_describe_blindness(row))),
         ("drawn", Piece(_describe_size(row))),
+        *_list_population_facts(row),
         ("by", escape_line(f"{row.reviewer}, {fmt.format_datetime(row.created_at)}", limit=120)),
     ]
     return [*lines, BLANK, *_fact_lines(drawn, width)]
+
+
+def _list_population_facts(row: SampleRow) -> list[tuple[str, Piece]]:
+    """Say what a queue stands for, where only drawn conversations are in the store."""
+    if row.population is None:
+        return []
+    facts = [("of", escape_line(describe_population(row.population), "strong", limit=400))]
+    facts += [("", Piece(each, "warn")) for each in describe_failed(row.population)]
+    return facts
 
 
 def _fact_lines(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:

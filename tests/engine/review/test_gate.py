@@ -375,6 +375,7 @@ def test_a_certificate_says_what_was_measured_and_of_what(store: Store, certific
     assert found["sample"] == {
         "design": "census", "uid": None, "seed": None, "drawn": None, "frame": 96,
         "claim_set": None,
+        "population": None,
     }  # fmt: skip
     facts = found["labels"]
     assert (facts["n"], facts["groups"], facts["reviewers"]) == (96, 24, 1)

@@ -122,7 +122,7 @@ def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) 
                     ("passing, by the judge", found.judge_raw),
                     ("passing, by human labels, among the labelled ones only", found.label_mean),
                     (
-                        "corrected: if annotators had labelled all of this run",
+                        f"corrected: if annotators had labelled all of {level.design.whole}",
                         found.corrected_this_run,
                     ),
                     ("corrected: expected of future conversations", found.corrected_future),
@@ -134,8 +134,8 @@ def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) 
         if found.bounds is not None:
             low, high = found.bounds
             yield Paragraph(
-                f"Whatever label the rest would get, the share of this run lies between "
-                f"{low:.1%} and {high:.1%}."
+                f"Whatever label the rest would get, the share of {level.design.whole} lies "
+                f"between {low:.1%} and {high:.1%}."
             )
 
 

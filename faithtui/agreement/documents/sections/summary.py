@@ -19,6 +19,7 @@ from faithtui.agreement.documents.wording import (
     decimal_text,
     estimate_text,
     level_title,
+    percent_estimate_text,
     provenance_text,
     share_text,
 )
@@ -48,6 +49,51 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
         )
 
 
+def write_population_section(report: AgreementReport) -> Iterator[Block]:
+    """Say what a sample stands for, where only drawn claims are in the store."""
+    found = report.population
+    if found is None:
+        return
+    many = report.claims.unit[1]
+    yield Heading("The population")
+    yield Paragraph(
+        f"The figures are about {found.claims:,} {many} of {found.judged:,} conversations in "
+        f"{found.results}; only drawn ones are in the store."
+    )
+    means = [
+        f"{name.replace('_', ' ')} {decimal_text(mean)}"
+        for name, mean in found.mean_scores.items()
+        if mean is not None
+    ]
+    if means:
+        yield Paragraph(f"The judge's scores of all of them have the means {', '.join(means)}.")
+    yield Table(
+        "What became of every conversation",
+        ("", "conversations", "share"),
+        tuple(
+            (state, f"{count:,}", share_text(count, found.conversations))
+            for state, count in found.states.items()
+        ),
+    )
+    if found.slices:
+        left_out = f"; {count_text(found.few, 'part has', 'parts have')} too few labels"
+        yield Table(
+            f"Share of {many} that pass, by part of the population{left_out if found.few else ''}",
+            ("by", "part", many, "labelled", "passing, by the judge", "corrected"),
+            tuple(
+                (
+                    each.key,
+                    each.value,
+                    f"{each.claims:,}",
+                    f"{each.corrected.n:,}",
+                    EMPTY_CELL if each.judge is None else f"{each.judge:.1%}",
+                    percent_estimate_text(each.corrected),
+                )
+                for each in found.slices
+            ),
+        )
+
+
 def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say what was labelled, how it was chosen, and by whom."""
     # A metric that judges whole answers has nothing at the answer level: it is the first one.
@@ -57,7 +103,10 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
         "What became of every unit",
         ("", *map(level_title, levels)),
         tuple(
-            (name, *(f"{getattr(level.coverage, field):,}" for level in levels))
+            (
+                "drawn of the population" if field == "units" and report.population else name,
+                *(f"{getattr(level.coverage, field):,}" for level in levels),
+            )
             for name, field in _COUNTS
             if field in _ALWAYS_LISTED or any(getattr(level.coverage, field) for level in levels)
         ),
@@ -145,7 +194,14 @@ def _write_design(level: LevelReport) -> Iterator[Block]:
     weights = dict(level.weights)
     yield Table(
         f"The sample by strata: {level_title(level)}",
-        ("stratum", "in the run", "drawn", "labelled", "skipped", "each compared one stands for"),
+        (
+            "stratum",
+            f"in {level.design.whole}",
+            "drawn",
+            "labelled",
+            "skipped",
+            "each compared one stands for",
+        ),
         tuple(
             (
                 each.name,

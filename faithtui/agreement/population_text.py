@@ -1,0 +1,34 @@
+"""A population in words, the same on the command line, on screens and in reports."""
+
+from faithtui.agreement.population import Population
+
+
+def describe_population(population: Population) -> str:
+    """Say how much a sample stands for."""
+    claims = f"{population.claims:,} claim{'s' * (population.claims != 1)}"
+    conversations = (
+        f"{population.conversations:,} conversation{'s' * (population.conversations != 1)}"
+    )
+    return f"{claims} of {conversations} in {population.results}"
+
+
+def describe_failed(population: Population) -> tuple[str, ...]:
+    """Say what of the results is in no figure, in sentences; () where all of it is."""
+    found = []
+    if population.failed:
+        found.append(
+            f"{population.failed:,} of {population.conversations:,} conversations "
+            f"({population.failed_share:.1%}) could not be judged: no figure is about them."
+        )
+    unjudged = population.conversations - population.judged - population.failed
+    if unjudged:
+        one = unjudged == 1
+        found.append(f"{unjudged:,} conversation{' has' if one else 's have'} no claim.")
+    if population.open_shards:
+        is_one = population.open_shards == 1
+        found.append(
+            f"{population.open_shards:,} shard{'' if is_one else 's'} of the results "
+            f"{'was' if is_one else 'were'} not whole when this was drawn, and "
+            f"{'is' if is_one else 'are'} no part of it."
+        )
+    return tuple(found)

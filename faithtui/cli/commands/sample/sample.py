@@ -1,0 +1,176 @@
+"""`faithtui sample`: draw claims of measured results into a store, to speak of all of them."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    JsonOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
+)
+from faithtui.cli.output import (
+    Column,
+    insert_store_option,
+    plural,
+    print_hint,
+    print_json,
+    print_table,
+    print_text,
+)
+from faithtui.cli.stores import open_store, replace_reviewer
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithtui.engine.population.population_sample import PopulationSample
+    from faithtui.engine.population.sample_sizes import PopulationDesign
+
+
+def sample(
+    context: typer.Context,
+    results: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULTS",
+            help="A folder that `faithtui measure` wrote, or its address, such as s3://bucket/all.",
+        ),
+    ],
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Claims to draw, or conversations. [400, or 50]"),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="WIDTH",
+            help="Instead of --size: half width wanted of the share that passes, such as 0.03.",
+        ),
+    ] = None,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="simple, stratified, uncertainty or conversations. [as drawn before, or "
+            "stratified]",
+        ),
+    ] = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Strata made of verdict, source, turn, score, uncertainty, keys of the metadata, "
+            "or several with commas. [as drawn before, or verdict]",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The same seed draws the same claims. [as drawn before, or 1]"
+        ),
+    ] = None,
+    blind: Annotated[
+        bool | None,
+        typer.Option(
+            "--blind/--shown", help="Hide the judge until a claim is answered. [blind, or as set]"
+        ),
+    ] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who draws.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Draw claims of measured results into a store: report and gate then speak of all results.
+
+    Only what is drawn comes in, with how many claims there are of what. Drawing again adds to
+    the sample. Without DuckDB: pip install 'faithtui[sample]'.
+
+    Example: faithtui sample RESULTS --size 400 --stratify verdict,source
+    """
+    from faithtui.config import load_settings_with_origins
+    from faithtui.engine.population.population_sample import (
+        draw_population_sample,
+        sample_to_json,
+    )
+    from faithtui.engine.population.sample_request import PopulationRequest
+
+    options = merge_common_options(context, store, json, reviewer)
+    settings = replace_reviewer(load_settings_with_origins(), options.reviewer).settings
+    is_blind = settings.blind if blind is None else blind
+    request = PopulationRequest(
+        design=_read_design(design),
+        stratified_by=None if stratify is None else _read_names(stratify),
+        size=size,
+        precision=precision,
+        seed=seed,
+        blind=is_blind,
+        shown_share=settings.audit_share if is_blind else 0.0,
+    )
+    with open_store(options.store, settings, create=True) as opened:
+        found = draw_population_sample(opened, results, request, settings.reviewer)
+    if options.json:
+        print_json(sample_to_json(found))
+        return
+    _print_sample(found)
+
+
+def _read_design(name: str | None) -> "PopulationDesign | None":
+    """Read a design.
+
+    Raises:
+        ConfigError: There is none of this name.
+    """
+    from faithtui.engine.population.sample_sizes import PopulationDesign
+
+    if name is None:
+        return None
+    try:
+        return PopulationDesign(name)
+    except ValueError:
+        known = ", ".join(PopulationDesign)
+        raise ConfigError(f"--design is `{name}`; expected one of {known}") from None
+
+
+def _read_names(text: str) -> tuple[str, ...]:
+    """Read names with commas between them; "" is none."""
+    return tuple(each.strip() for each in text.split(",")) if text.strip() else ()
+
+
+def _print_sample(found: "PopulationSample") -> None:
+    from faithtui.agreement.population_text import describe_failed, describe_population
+    from faithtui.agreement.sampling.draw import SamplingDesign
+
+    row = found.row
+    assert row.population is not None
+    population = row.population
+    unit = "conversation" if row.design is SamplingDesign.CONVERSATIONS else "claim"
+    print_text(f"population: {describe_population(population)}")
+    for sentence in describe_failed(population):
+        print_text(sentence)
+    print_text("")
+    print_table(
+        [
+            Column("stratum"),
+            Column(f"{unit}s", "right"),
+            Column("drawn", "right"),
+            Column("chance", "right"),
+        ],
+        [
+            (
+                each.name or "all",
+                f"{each.population:,}",
+                f"{each.drawn:,}",
+                f"{each.probability:.4%}",
+            )
+            for each in row.strata
+        ],
+    )
+    print_text("")
+    more = f" ({plural(found.added, 'claim')} by this draw)" if found.added < row.size else ""
+    print_text(
+        f"sample {row.id} of run {row.run}: {plural(row.size, 'claim')}{more}, seed {row.seed}"
+    )
+    if found.precision is not None:
+        print_text(
+            f"once labelled, the share that passes is known to about ± {found.precision:.3f}"
+        )
+    print_hint(insert_store_option(f"next: faithtui label {row.run} --sample {row.id}"))

@@ -1,0 +1,72 @@
+"""`faithtui sample`: what it prints, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.engine.results_folder import make_population, write_results
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = make_population(40, failed=2)
+    return write_results(tmp_path_factory.mktemp("results") / "all", {"a": made})
+
+
+def test_it_says_what_was_drawn_of_what_and_what_comes_next(
+    cli: Cli, results: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "review.db"
+    result = cli("sample", results, "--size", "20", "--store", store)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0] == f"population: 120 claims of 42 conversations in {results}"
+    assert lines[1].startswith("2 of 42 conversations (4.8%) could not be judged")
+    assert any(each.startswith("judge yes ") for each in lines)
+    assert any(each == "sample 1 of run 1: 20 claims, seed 1" for each in lines)
+    assert any("is known to about ± 0." in each for each in lines)
+    again = cli("sample", results, "--size", "5", "--store", store)
+    assert "sample 1 of run 1: 25 claims (5 claims by this draw), seed 1" in again.out
+    runs = cli("runs", "--store", store)
+    assert f"only conversations drawn from 120 claims in {results} are here" in runs.err
+    report = cli("report", "last", "--store", store)
+    assert f"The figures are about 120 claims of 40 conversations in {results}" in report.out
+
+
+def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_path: Path) -> None:
+    result = cli(
+        *("sample", results, "--size", "20", "--stratify", "language", "--seed", "7"),
+        *("--json", "--store", tmp_path / "review.db"),
+    )
+    assert result.code == 0
+    found = json.loads(result.out)
+    assert (found["claims"], found["added"], found["seed"]) == (20, 20, 7)
+    assert found["stratified_by"] == ["language"]
+    assert {each["name"] for each in found["strata"]} == {"language de", "language en"}
+    for each in found["strata"]:
+        assert each["probability"] == each["drawn"] / each["population"]
+    assert found["population"]["states"] == {"failed": 2, "scored": 40}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--design", "clever"), 2, "--design is `clever`; expected one of simple, stratified"),
+        (("--size", "0"), 2, "--size is 0; expected 1 or more"),
+        (("--stratify", "verdict,,x"), 2, "nothing between two commas"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    cli: Cli, results: Path, tmp_path: Path, options: tuple[str, ...], code: int, words: str
+) -> None:
+    result = cli("sample", results, *options, "--store", tmp_path / "review.db")
+    assert result.code == code
+    assert words in result.err
+
+
+def test_a_folder_without_results_is_refused(cli: Cli, tmp_path: Path) -> None:
+    result = cli("sample", tmp_path, "--store", tmp_path / "review.db")
+    assert result.code == 3
+    assert "expected a folder that `faithtui measure` wrote" in result.err

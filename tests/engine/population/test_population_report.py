@@ -1,0 +1,306 @@
+"""Report, gate and certificate on a sample of results: they speak of all of them."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from faithtui.agreement.gate.threshold_checks import CheckOutcome
+from faithtui.agreement.labelled_units import ClaimUnit, DesignKind
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.domain.ids import RunId
+from faithtui.domain.splits import Split
+from faithtui.domain.verdicts import Assessment
+from faithtui.engine.population.population_sample import draw_population_sample
+from faithtui.engine.population.sample_request import PopulationRequest
+from faithtui.engine.population.sample_sizes import PopulationDesign
+from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.certificates import read_certificate_file
+from faithtui.engine.review.gate import GateRequest, check_gate
+from faithtui.engine.review.gate_json import gate_to_json
+from faithtui.engine.review.sample_queues import draw_sample, repeat_request
+from faithtui.engine.review.splits import make_split
+from faithtui.engine.shards.judgement_json import read_judgement
+from faithtui.errors import StoreError
+from faithtui.formats.label_bundles import bundle_lines, read_bundle
+from faithtui.store.deletion_records import DeletionKind
+from faithtui.store.records import ItemState
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.store import Store
+from tests.agreement.documents.building import check_schema
+from tests.engine.population.labelling import label_drawn
+from tests.engine.results_folder import make_population, write_results
+
+BY_LANGUAGE = ("verdict", "language")
+
+
+def say_as_the_judge(unit: ClaimUnit) -> str:
+    return unit.judge or "idk"
+
+
+def say_otherwise_of_some(unit: ClaimUnit) -> str:
+    """Call one in four supported claims unfaithful, by their text."""
+    return "no" if unit.judge == "yes" and hash_text(unit) % 4 == 0 else unit.judge or "idk"
+
+
+def hash_text(unit: ClaimUnit) -> int:
+    return sum(unit.text.encode())
+
+
+def draw(store: Store, results: str, **wanted: object) -> SampleRow:
+    request = PopulationRequest(**wanted)  # type: ignore[arg-type]  # fields by name
+    return draw_population_sample(store, results, request, "ann").row
+
+
+def test_before_any_label_the_judge_s_share_is_that_of_the_population(
+    store: Store, results: str
+) -> None:
+    row = draw(store, results, size=30)
+    report = compute_run_agreement(store, row.run).report
+    passing = [label != "no" for each in make_population(120) for label in each.labels]
+    assert report.claims.design.kind is DesignKind.NONE
+    assert report.claims.rate.judge_raw.value == sum(passing) / len(passing)
+    assert report.claims.rate.judge_raw.n == 360
+    assert report.claims.rate.corrected_this_run.value is None
+
+
+@pytest.mark.parametrize("design", list(PopulationDesign))
+def test_all_drawn_claims_labelled_are_a_sample_and_no_census(
+    store: Store, results: str, design: PopulationDesign
+) -> None:
+    size = 20 if design is PopulationDesign.CONVERSATIONS else 60
+    row = draw(store, results, size=size, design=design)
+    label_drawn(store, row, say_otherwise_of_some)
+    report = compute_run_agreement(store, row.run).report
+    kinds = {
+        PopulationDesign.SIMPLE: DesignKind.SIMPLE,
+        PopulationDesign.CONVERSATIONS: DesignKind.CLUSTER,
+    }
+    claims = report.claims
+    assert claims.design.kind is kinds.get(design, DesignKind.STRATIFIED)
+    assert claims.design.frame_units == 360
+    assert claims.design.conversations == 120
+    corrected, future = claims.rate.corrected_this_run, claims.rate.corrected_future
+    assert corrected.ci_low is not None
+    assert corrected.ci_high is not None
+    assert future.ci_low is not None
+    assert future.ci_high is not None
+    assert corrected.ci_low < corrected.ci_high
+    assert future.ci_low <= corrected.ci_low < corrected.ci_high <= future.ci_high
+    truth = [
+        not (label == "no" or (label == "yes" and sum(text.encode()) % 4 == 0))
+        for each in make_population(120)
+        for place, label in enumerate(each.labels)
+        for text in [f"Claim {place} of {each.key}."]
+    ]
+    assert corrected.ci_low <= sum(truth) / len(truth) <= corrected.ci_high
+    assert claims.agreement.cohen_kappa.has_interval
+
+
+def test_labels_of_every_claim_count_the_population(store: Store, tmp_path: Path) -> None:
+    results = write_results(tmp_path / "all", {"a": make_population(25)})
+    row = draw(store, str(results), size=1000)
+    label_drawn(store, row, say_otherwise_of_some)
+    report = compute_run_agreement(store, row.run).report
+    truth = [
+        not (label == "no" or (label == "yes" and sum(text.encode()) % 4 == 0))
+        for each in make_population(25)
+        for place, label in enumerate(each.labels)
+        for text in [f"Claim {place} of {each.key}."]
+    ]
+    corrected = report.claims.rate.corrected_this_run
+    assert corrected.value == pytest.approx(sum(truth) / len(truth))
+    assert corrected.ci_low == corrected.ci_high == corrected.value
+    assert report.population is not None
+    for each in report.population.slices:
+        assert each.corrected.ci_low == each.corrected.ci_high
+
+
+def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
+    row = draw(store, results, size=80, stratified_by=BY_LANGUAGE)
+    label_drawn(store, row, say_otherwise_of_some)
+    agreement = compute_run_agreement(store, row.run)
+    population = agreement.report.population
+    assert population is not None
+    assert (population.claims, population.conversations, population.judged) == (360, 124, 120)
+    assert population.states == {"failed": 4, "scored": 120}
+    assert population.failed_share == pytest.approx(4 / 124)
+    assert population.bounds is not None
+    corrected = agreement.report.claims.rate.corrected_this_run
+    assert corrected.ci_low is not None
+    assert corrected.ci_high is not None
+    assert population.bounds.low == pytest.approx(corrected.ci_low * 120 / 124)
+    assert population.bounds.high == pytest.approx((corrected.ci_high * 120 + 4) / 124)
+    slices = {(each.key, each.value): each for each in population.slices}
+    of_language = [each for each in slices if each[0] == "language"]
+    assert set(of_language) == {("language", "de"), ("language", "en")}
+    assert sum(slices[each].claims for each in of_language) == 360
+    english = [
+        label
+        for each in make_population(120)
+        if each.metadata["language"] == "en"
+        for label in each.labels
+    ]
+    found = slices["language", "en"]
+    assert found.claims == len(english)
+    assert found.judge == pytest.approx(sum(each != "no" for each in english) / len(english))
+    assert found.corrected.n >= 10
+    page = "".join(render_report(store, agreement, "md"))
+    assert "of 360 claims in 120 conversations" in page
+    assert "in the population" in page
+    assert f"The figures are about 360 claims of 120 conversations in {results}" in page
+    assert "4 of 124 conversations of the population (3.2%) could not be judged" in page
+    assert "| language | en |" in page
+    found_json = json.loads("".join(render_report(store, agreement, "json")))
+    check_schema(found_json)
+    assert found_json["population"]["claims"] == 360
+    assert "counts" not in found_json["design"]
+    assert "population" not in found_json["design"]
+    assert "360 claims" in "".join(render_report(store, agreement, "html"))
+
+
+def test_few_labels_of_a_part_give_no_share(store: Store, results: str) -> None:
+    row = draw(store, results, size=60, stratified_by=BY_LANGUAGE)
+    label_drawn(store, row, say_as_the_judge, first=12)
+    population = compute_run_agreement(store, row.run).report.population
+    assert population is not None
+    assert population.few > 0
+    assert all(each.corrected.n >= 10 for each in population.slices)
+
+
+def test_weights_are_those_of_the_drawing(store: Store, results: str) -> None:
+    row = draw(store, results, size=60)
+    label_drawn(store, row, say_otherwise_of_some)
+    agreement = compute_run_agreement(store, row.run)
+    weights = dict(agreement.report.claims.weights)
+    for each in row.strata:
+        assert weights[each.name] == pytest.approx(each.population / each.drawn)
+
+
+def test_another_judge_on_what_was_drawn_does_not_speak_of_the_population(
+    store: Store, results: str
+) -> None:
+    row = draw(store, results, size=40)
+    label_drawn(store, row, say_as_the_judge)
+    items = store.runs.item_rows(store.runs.item_ids(row.run))
+    spec = store.runs.row(row.run).spec
+    other = store.runs.create(spec, [each.conversation for each in items])
+    for item, twin in zip(store.runs.item_ids(other), items, strict=True):
+        for window in _read_assessments(results, twin.key):
+            store.runs.save_window(item, window)
+        store.runs.finish_item(item, ItemState.DONE, None)
+    report = compute_run_agreement(store, RunId(other)).report
+    assert report.claims.design.kind is DesignKind.CONVENIENCE
+    assert report.claims.rate.corrected_this_run.value is None
+
+
+def _read_assessments(results: str, key: str) -> tuple[Assessment, ...]:
+    for path in (Path(results) / "conversations").glob("*.parquet"):
+        for each in pq.read_table(path).to_pylist():
+            if each["key"] == key:
+                return read_judgement(each["judgement"]).assessments
+    raise AssertionError(key)
+
+
+def test_a_split_of_a_population_has_no_corrected_share(store: Store, results: str) -> None:
+    row = draw(store, results, size=60)
+    label_drawn(store, row, say_as_the_judge)
+    make_split(store, "ann", (40, 30, 30))
+    report = compute_run_agreement(store, row.run, split=Split.TRAIN).report
+    assert report.claims.design.kind is DesignKind.CONVENIENCE
+    assert report.claims.rate.corrected_this_run.value is None
+
+
+def test_a_gate_and_its_certificate_name_the_population(
+    store: Store, results: str, tmp_path: Path
+) -> None:
+    row = draw(store, results, size=60)
+    label_drawn(store, row, say_as_the_judge)
+    order = GateRequest(score=0.5, labels=20, write=tmp_path / "certificate.json")
+    result = check_gate(store, row.run, order)
+    assert result.outcome is CheckOutcome.PASSED
+    assert f"the figures are about 360 claims of 124 conversations in {results}" in result.notes
+    assert any("could not be judged" in each for each in result.notes)
+    assert any("counted as failing" in each for each in result.notes)
+    assert gate_to_json(result)
+    certificate = read_certificate_file(tmp_path / "certificate.json")
+    population = certificate.sample.population
+    assert population is not None
+    assert (population.claims, population.conversations, population.failed) == (360, 124, 4)
+    assert dict(population.strata) == {each.name: each.population for each in row.strata}
+    again = check_gate(store, row.run, GateRequest(certificate=tmp_path / "certificate.json"))
+    assert again.outcome is CheckOutcome.PASSED
+    draw_population_sample(store, results, PopulationRequest(size=20), "ann")
+    changed = check_gate(store, row.run, GateRequest(certificate=tmp_path / "certificate.json"))
+    assert changed.outcome is CheckOutcome.STALE
+    assert any(each.startswith("sample: ") for each in changed.broken)
+
+
+def test_a_gate_does_not_pass_where_much_failed(store: Store, tmp_path: Path) -> None:
+    made = make_population(60, failed=10)
+    results = write_results(tmp_path / "all", {"a": made})
+    row = draw(store, str(results), size=60)
+    label_drawn(store, row, say_as_the_judge)
+    result = check_gate(store, row.run, GateRequest(score=0.1))
+    assert result.outcome is CheckOutcome.STALE
+    assert any("failed on 10 of 70 conversations" in each for each in result.broken)
+
+
+def test_labels_travel_with_the_population_of_their_sample(
+    store: Store, results: str, tmp_path: Path
+) -> None:
+    row = draw(store, results, size=30)
+    label_drawn(store, row, say_as_the_judge)
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(bundle_lines(store.bundles.collect())), "utf-8")
+    parsed = read_bundle(path)
+    assert not parsed.refusals
+    (sample,) = parsed.bundle.samples
+    assert sample.population is not None
+    assert row.population is not None
+    assert sample.population == row.population.to_json()
+    text = path.read_text("utf-8").replace('"judged":120', '"judged":-1')
+    path.write_text(text, "utf-8")
+    (refused, *_) = read_bundle(path).refusals
+    assert "population" in str(refused)
+
+
+def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, results: str) -> None:
+    row = draw(store, results, size=30, design=PopulationDesign.SIMPLE)
+    label_drawn(store, row, say_as_the_judge)
+    gone = store.runs.item_rows(store.runs.item_ids(row.run))[0]
+    lost = sum(each.item == gone.id for each in store.samples.entries(row.id, "ann"))
+    store.deletions.delete_conversations(DeletionKind.DATASET, [gone.conversation], "ann")
+    left = store.samples.row(row.id, "ann")
+    assert (left.size, left.strata[0].drawn, left.strata[0].population) == (
+        30 - lost,
+        30 - lost,
+        360,
+    )
+    assert all(
+        each.probability == left.strata[0].probability
+        for each in store.samples.entries(row.id, "ann")
+    )
+    more = draw(store, results, size=330)
+    keys = {each.key for each in store.runs.item_rows(store.runs.item_ids(row.run))}
+    assert gone.key not in keys, "what was deleted stays away"
+    assert (more.size, more.strata[0].drawn) == (357, 357)
+    report = compute_run_agreement(store, row.run).report
+    assert report.claims.design.frame_units == 360
+
+
+def test_the_level_of_answers_stays_as_it_is(store: Store, results: str) -> None:
+    row = draw(store, results, size=30)
+    report = compute_run_agreement(store, row.run).report
+    assert report.answers.level is ReportLevel.ANSWERS
+    assert report.answers.coverage.units == 0
+
+
+def test_a_repeat_is_still_drawn_of_own_labels(store: Store, results: str) -> None:
+    row = draw(store, results, size=30)
+    label_drawn(store, row, say_as_the_judge)
+    repeat = draw_sample(store, row.run, "ann", repeat_request(5, 10))
+    assert repeat.size == 10
+    with pytest.raises(StoreError, match="repeat"):
+        compute_run_agreement(store, row.run, ReportSettings(sample=repeat.id))

@@ -1,0 +1,58 @@
+"""The queue of a sample of results: it says what it stands for, and draws nothing more here."""
+
+from datetime import UTC, datetime
+
+from faithtui.agreement.population import Population, PopulationStratum
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.tui.samples.queues_screen import can_extend
+from faithtui.tui.samples.sample_lines import queue_details
+
+POPULATION = Population(
+    "s3://bucket/[red]all\x1b[31m",
+    "abc",
+    {"scored": 90, "failed": 10},
+    90,
+    {},
+    80,
+    ("yes", "no", None),
+    (),
+    (PopulationStratum("", (), 2),),
+    (((300, 20, 0),),),
+)
+ROW = SampleRow(
+    SampleId(1),
+    "uid",
+    "simple random",
+    SampleKind.SAMPLE,
+    RunId(1),
+    "ann",
+    SamplingDesign.SIMPLE,
+    (),
+    1,
+    blind=True,
+    shown_share=0.0,
+    frame=320,
+    strata=(Stratum("", 320, 2),),
+    created_at=datetime(2026, 1, 2, tzinfo=UTC),
+    closed_at=None,
+    decision=None,
+    size=2,
+    answered=0,
+    skipped=0,
+    pace_s=None,
+    population=POPULATION,
+)
+
+
+def test_a_queue_says_which_population_it_stands_for() -> None:
+    lines = queue_details(ROW, (), None, 100)
+    text = "\n".join(line.text for line in lines)
+    assert "320 claims of 100 conversations in s3://bucket/[red]all" in text
+    assert "10 of 100 conversations (10.0%) could not be judged" in text
+    assert "\x1b" not in text
+
+
+def test_more_of_a_population_is_not_drawn_here() -> None:
+    assert not can_extend(ROW)
