@@ -16,7 +16,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final, TextIO
 
-from faithtui.output_files import OWNER_ONLY, make_directory
+from faithtui.output_files import OWNER_ONLY, make_private_directory
 
 LOG_FILE: Final = "faithtui.log"
 PROMPTS_FILE: Final = "faithtui-prompts.log"
@@ -141,7 +141,7 @@ class _QuietFileHandler(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
-        make_directory(path.parent)
+        make_private_directory(path.parent)
         path.touch(mode=OWNER_ONLY)
         path.chmod(OWNER_ONLY)  # one that is there from before
         return super()._open()

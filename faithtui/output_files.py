@@ -21,14 +21,14 @@ PART_OF_FILE: Final = ".faithtui-"
 """Begin of the name of a file that is being written; a kill may leave it."""
 
 
-def make_directory(path: Path) -> None:
+def make_private_directory(path: Path) -> None:
     """Make a directory for its owner alone, with those above it; one that is there stays as it is.
 
     Raises:
         OSError: It cannot be made.
     """
     if not path.parent.exists():
-        make_directory(path.parent)
+        make_private_directory(path.parent)
     path.mkdir(mode=_DIRECTORY_OF_OWNER, exist_ok=True)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from faithtui.config import SettingsWithOrigins, describe_allowed, parse_settings
 from faithtui.errors import ConfigError, ExportError
-from faithtui.output_files import make_directory, write_text
+from faithtui.output_files import make_private_directory, write_text
 from faithtui.toml_text import TomlFile
 
 Value = str | int | float | bool | list[str] | dict[str, object]
@@ -138,7 +138,7 @@ def _edit_text(file: Path, name: str, value: Value | None) -> tuple[str, str, di
 def _write_file(file: Path, text: str) -> None:
     """Write a new file beside the old one and put it in its place, with the old one's rights."""
     try:
-        make_directory(file.parent)
+        make_private_directory(file.parent)
         write_text(file, [text], force=True)
     except OSError as error:
         raise ConfigError(f"{file.parent} cannot be made: {error.strerror}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError
-from faithtui.output_files import check_target, is_database, make_directory, write_text
+from faithtui.output_files import check_target, is_database, make_private_directory, write_text
 
 
 @pytest.fixture(autouse=True)
@@ -162,8 +162,8 @@ def test_links_in_a_circle_are_named(tmp_path: Path) -> None:
 def test_directories_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir(mode=0o755)
-    make_directory(there / "a" / "b")
-    make_directory(there / "a" / "b")
+    make_private_directory(there / "a" / "b")
+    make_private_directory(there / "a" / "b")
     assert [mode(each) for each in (there, there / "a", there / "a" / "b")] == [
         0o755,
         0o700,

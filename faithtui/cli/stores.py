@@ -55,10 +55,10 @@ def make_store_directory(path: Path) -> None:
     Raises:
         StoreError: It cannot be made.
     """
-    from faithtui.output_files import make_directory
+    from faithtui.output_files import make_private_directory
 
     try:
-        make_directory(path.parent)
+        make_private_directory(path.parent)
     except OSError as error:
         raise StoreError(
             f"the directory {path.parent} of the store cannot be made: {error.strerror or error}; "

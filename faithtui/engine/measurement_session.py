@@ -22,6 +22,7 @@ from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.ask import Asker, QuestionSender
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
+from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.engine.calls.costs import NoPrices, Pricing, TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses
 from faithtui.engine.calls.metric_driver import assess_conversation
@@ -29,7 +30,6 @@ from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RateLimiters, RequestLimiter, SpeedLimit
 from faithtui.engine.calls.reply_cache import MemoryReplyCache, ReplyCache
 from faithtui.engine.calls.send import Tally
-from faithtui.engine.calls.slots import Slots
 from faithtui.engine.measurement import Call, Measurement, make_call, make_measurement
 from faithtui.errors import ConfigError, FaithtuiError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge

@@ -509,7 +509,7 @@ def open_store(
         StoreError: It cannot be opened.
     """
     from faithtui.config import load_settings
-    from faithtui.output_files import make_directory
+    from faithtui.output_files import make_private_directory
     from faithtui.store.store import Store
 
     require_type(path, str | Path | None, "path", "a path, or None")
@@ -520,7 +520,7 @@ def open_store(
         REVIEWER.check_length(reviewer, field="reviewer")
         settings = replace(settings, reviewer=reviewer)
     if path is None and create:
-        make_directory(settings.store.parent)
+        make_private_directory(settings.store.parent)
     file = settings.store if path is None else Path(path).expanduser()
     return Project(Store.open(file, create=create), settings)
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
-from faithtui.output_files import make_directory, write_text
+from faithtui.output_files import make_private_directory, write_text
 from faithtui.tui import screen_catalog
-from faithtui.tui.samples.queue import ClaimQueue, load_queue_cursor, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, load_queue_position, sample_queue
 from faithtui.tui.session import ListState, Session
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class BookmarkFile:
         if bookmark == self.written:
             return
         with suppress(OSError, ExportError):
-            make_directory(self.directory)
+            make_private_directory(self.directory)
             if queue is not None and queue is not self._written_queue:
                 write_text(self._queue_path, [queue_to_json(queue)], force=True)
                 self._written_queue = queue
@@ -298,7 +298,7 @@ def _pass_answered(place: BookmarkTarget, store: "Store", reviewer: str) -> Book
     """Go on at the next open claim of a queue where the bookmark's own one is answered."""
     if place.queue is None or place.claim is None:
         return place
-    cursor = load_queue_cursor(store, place.queue, reviewer)
+    cursor = load_queue_position(store, place.queue, reviewer)
     if place.claim not in cursor.answered_claims:
         return place
     cursor.move_to(place.claim)

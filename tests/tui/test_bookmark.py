@@ -17,7 +17,7 @@ from faithtui.tui.bookmark import (
     resolve_bookmark,
     restore_session,
 )
-from faithtui.tui.samples.queue import ClaimQueue, load_queue_cursor
+from faithtui.tui.samples.queue import ClaimQueue, load_queue_position
 from faithtui.tui.session import ListState, Session
 
 PLACE = Bookmark(
@@ -109,7 +109,7 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         restore_session(later, target)
         assert later.is_blind == blind
         assert later.claim_queue is not None
-        walk = load_queue_cursor(store, later.claim_queue, "ann")
+        walk = load_queue_position(store, later.claim_queue, "ann")
         assert walk.answered_claims == {answered}
         assert target.claim == queue.entries[1][1], "not the one that has its verdict"
 

@@ -14,7 +14,7 @@ from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_
 from faithtui.agreement.statistics.thresholds import (
     ChosenOn,
     ThresholdGoal,
-    choose_threshold,
+    choose_score_threshold,
     make_threshold_table,
 )
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, make_undefined_estimate
@@ -161,7 +161,7 @@ def _evaluate_best_threshold(
 ) -> tuple[Point, Point, Estimate]:
     """Choose a threshold: itself, its balanced accuracy on the same labels and on other groups."""
     unfaithful = [(group, score, not passes) for group, score, passes in readings]
-    choice = choose_threshold(unfaithful, ThresholdGoal())
+    choice = choose_score_threshold(unfaithful, ThresholdGoal())
     if isinstance(choice, Reason):
         return choice, choice, make_undefined_estimate(choice, len(readings))
     rows = make_threshold_table((score, bad) for _, score, bad in unfaithful)

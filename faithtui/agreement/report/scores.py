@@ -46,7 +46,7 @@ from faithtui.agreement.statistics.scores import (
 )
 from faithtui.agreement.statistics.thresholds import (
     ThresholdGoal,
-    choose_threshold,
+    choose_score_threshold,
     make_threshold_table,
 )
 from faithtui.domain.estimates import (
@@ -166,7 +166,7 @@ def _report_threshold(
     """Look at the threshold in force, and for a better one; positive is failing."""
     failing = [(group, score, not passes) for group, score, passes in passing]
     rows = make_threshold_table((score, bad) for _, score, bad in failing)
-    choice = choose_threshold(failing, ThresholdGoal())
+    choice = choose_score_threshold(failing, ThresholdGoal())
     chosen = not isinstance(choice, Reason)
     step = max(1, len(rows) // MOST_CURVE_POINTS)
     return ThresholdReport(

@@ -131,7 +131,7 @@ def make_threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[Threshold
     return _make_rows(_count_by_score(units))
 
 
-def choose_threshold(
+def choose_score_threshold(
     readings: Sequence[tuple[str, float, bool]], goal: ThresholdGoal, folds: int = FOLDS
 ) -> ThresholdChoice | Reason:
     """Choose a threshold, and count how well thresholds chosen in this way do.

@@ -83,7 +83,7 @@ class ThresholdEffect:
         return _LUCK / math.sqrt(self.effective_labels)
 
 
-def choose_threshold(labelled: Sequence[LabelledProbability]) -> float:
+def choose_probability_threshold(labelled: Sequence[LabelledProbability]) -> float:
     """Choose from which probability as shipped on a claim gets `yes`.
 
     Slope and intercept are fitted as for probabilities, with both kinds of claims weighing the
@@ -109,12 +109,12 @@ def evaluate_threshold(labelled: Sequence[LabelledProbability]) -> ThresholdEffe
     """Choose a threshold, and say what it does: before and after, leaving conversations out."""
     folds = assign_folds(labelled)
     without = {
-        fold: choose_threshold(
+        fold: choose_probability_threshold(
             [each for each, own in zip(labelled, folds, strict=True) if own != fold]
         )
         for fold in set(folds)
     }
-    threshold = choose_threshold(labelled)
+    threshold = choose_probability_threshold(labelled)
     old = [_is_yes(each, SHIPPED_THRESHOLD) for each in labelled]
     new = [_is_yes(each, threshold) for each in labelled]
     left_out = [_is_yes(each, without[fold]) for each, fold in zip(labelled, folds, strict=True)]

@@ -122,13 +122,13 @@ def export_prompts(
 
     Example: faithtui prompts export 1 -o my-prompts
     """
-    from faithtui.output_files import make_directory, write_text
+    from faithtui.output_files import make_private_directory, write_text
 
     options = merge_common_options(context, store, json)
     found = _read_prompts(options.store, run)
     folder = output / found.metric
     try:
-        make_directory(folder)
+        make_private_directory(folder)
     except OSError as error:
         raise ExportError(
             f"{folder} cannot be made: {error.strerror}; choose another folder with -o"

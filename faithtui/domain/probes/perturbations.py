@@ -99,7 +99,7 @@ class _Original:
         """Give the claim with another text in the place of a word."""
         return self.claim[: word.start] + text + self.claim[word.end :]
 
-    def read_word(self, word: Word) -> str:
+    def get_spelling(self, word: Word) -> str:
         """Give a word as the claim writes it."""
         return self.claim[word.start : word.end]
 
@@ -184,7 +184,7 @@ def _write_number_otherwise(original: _Original) -> str | None:
         other = f"{found[1]} percent" if found[1] else f"{found[2]}%"
         return claim[: found.start()] + other + claim[found.end() :]
     for word in original.words:
-        written = original.read_word(word)
+        written = original.get_spelling(word)
         if word.number is None or word.kind != "number" or word.unit:
             continue
         if re.fullmatch(r"\d{1,3}(?:,\d{3})+", written):
@@ -239,12 +239,14 @@ def _change_number(original: _Original) -> str | None:
         for word in original.words
         if word.number is not None
         and word.unit != "th"
-        and _DIGITS.fullmatch(original.read_word(word)[: _leading_digits(original.read_word(word))])
+        and _DIGITS.fullmatch(
+            original.get_spelling(word)[: _leading_digits(original.get_spelling(word))]
+        )
     ]
     if not numbers:
         return None
     word = original.chance.choice(numbers)
-    written = original.read_word(word)
+    written = original.get_spelling(word)
     digits = written[: _leading_digits(written)]
     held = {each.stem for text in original.passages for each in tokenise_words(text)}
     for _ in range(20):
@@ -277,7 +279,7 @@ def _differs_clearly(one: str, other: str, *, is_year: bool) -> bool:
 
 
 def _change_month(original: _Original) -> str | None:
-    months = [word for word in original.words if original.read_word(word).lower() in MONTHS]
+    months = [word for word in original.words if original.get_spelling(word).lower() in MONTHS]
     dated = [word for word in months if word.kind == "date"]
     if not dated:
         return None
@@ -304,7 +306,7 @@ def _invent_name(original: _Original) -> str | None:
     if not unknown:
         return None
     word = original.chance.choice(names)
-    ending = "'s" if original.read_word(word).endswith(("'s", "’s")) else ""
+    ending = "'s" if original.get_spelling(word).endswith(("'s", "’s")) else ""
     return original.replace_word(word, original.chance.choice(unknown) + ending)
 
 
@@ -322,9 +324,9 @@ def _exchange_names(original: _Original) -> str | None:
     one, two = original.chance.choice(pairs)
     return (
         original.claim[: one.start]
-        + original.read_word(two)
+        + original.get_spelling(two)
         + original.claim[one.end : two.start]
-        + original.read_word(one)
+        + original.get_spelling(one)
         + original.claim[two.end :]
     )
 
@@ -355,7 +357,7 @@ def _strengthen(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
         word = original.chance.choice(known)
         other = table[word.text]
         return original.replace_word(
-            word, other.capitalize() if original.read_word(word)[0].isupper() else other
+            word, other.capitalize() if original.get_spelling(word)[0].isupper() else other
         )
 
     return change

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.answer_limit import check_answers_left, is_answered
+from faithtui.engine.calls.answers_per_question import check_answers_left, is_answered
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
 from faithtui.engine.calls.metric_driver import AnswerOutstanding

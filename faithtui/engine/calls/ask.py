@@ -14,9 +14,10 @@ from typing import Any, Protocol, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
-from faithtui.engine.calls.answer_limit import are_answers_left
+from faithtui.engine.calls.answers_per_question import are_answers_left
 from faithtui.engine.calls.budget import SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
+from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.engine.calls.costs import Pricing
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
@@ -28,7 +29,6 @@ from faithtui.engine.calls.reply_cache import (
     reply_from_stored,
 )
 from faithtui.engine.calls.send import Sender, Tally
-from faithtui.engine.calls.slots import Slots
 from faithtui.errors import (
     ImagesNotSupported,
     JudgeAnswersUsedUp,

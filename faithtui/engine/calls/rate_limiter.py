@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from faithtui.engine.calls.slots import Slots
+from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.judges.base import RateLimits
 
 FIRST_WINDOW = 8

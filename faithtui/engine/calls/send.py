@@ -11,8 +11,13 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from faithtui.engine.calls.answer_limit import check_answers_left, is_answered, is_asked_again
+from faithtui.engine.calls.answers_per_question import (
+    check_answers_left,
+    is_answered,
+    is_asked_again,
+)
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense, SpendingLimit
+from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.engine.calls.costs import (
     NoPrices,
     Pricing,
@@ -23,7 +28,6 @@ from faithtui.engine.calls.costs import (
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import QuestionContext, ReplyCache, make_stored_reply
-from faithtui.engine.calls.slots import Slots
 from faithtui.errors import (
     JudgeError,
     JudgeMustWait,

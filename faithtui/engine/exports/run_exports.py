@@ -40,7 +40,7 @@ from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
 from faithtui.metrics.base import AGAIN_SUFFIX
 from faithtui.metrics.registry import METRICS
-from faithtui.output_files import check_target, make_directory, write_atomically, write_text
+from faithtui.output_files import check_target, make_private_directory, write_atomically, write_text
 from faithtui.store.store import Store
 
 FlatKind = Literal["claims", "labels"]
@@ -217,7 +217,7 @@ class RunExporter:
         for target in targets:
             check_target(target, force=force)
         try:
-            make_directory(folder / _DATA)
+            make_private_directory(folder / _DATA)
         except OSError as error:
             raise ExportError(
                 f"{folder} cannot be made: {error.strerror}; choose another folder with -o"

@@ -58,7 +58,7 @@ from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError, ExportError
 from faithtui.metrics.registry import find_metric
-from faithtui.output_files import check_target, make_directory, write_text
+from faithtui.output_files import check_target, make_private_directory, write_text
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
 
@@ -502,7 +502,7 @@ def write_report_files(
             store, agreement, form, clock=lambda: now, include_text=include_text, plots=plots
         )
         try:
-            make_directory(directory)
+            make_private_directory(directory)
         except OSError as error:
             raise ExportError(
                 f"{directory} cannot be made: {error.strerror}; choose another directory with -o"

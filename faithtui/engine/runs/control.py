@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 
 from faithtui.engine.calls.budget import Budget, BudgetCaps
+from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.send import Tally
-from faithtui.engine.calls.slots import Slots
 from faithtui.engine.runs.yield_to_ui import UiYielder
 
 MOST_CONCURRENT = 256

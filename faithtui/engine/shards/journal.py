@@ -25,7 +25,7 @@ from faithtui.engine.shards.measured_rows import MeasuredRows
 from faithtui.engine.shards.results_schema import JOURNAL, get_table_file
 from faithtui.errors import ExportError
 from faithtui.judges.base import StopReason
-from faithtui.output_files import OWNER_ONLY, make_directory
+from faithtui.output_files import OWNER_ONLY, make_private_directory
 from faithtui.store.records import StoredReply
 
 _KEY_DIGITS: Final = 15
@@ -73,7 +73,7 @@ class ShardJournal:
         self._syncing: asyncio.Task[None] | None = None
         self._written = 0
         try:
-            make_directory(self.path.parent)
+            make_private_directory(self.path.parent)
             self._file = self._open_locked()
             self.is_whole = get_table_file(results, "conversations", shard).exists()
             if self.is_whole:

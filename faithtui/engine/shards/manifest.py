@@ -17,7 +17,7 @@ from faithtui.engine.shards.measure_settings import find_differences
 from faithtui.engine.shards.results_schema import FORMAT, MANIFEST
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.errors import ConfigError, ExportError, InputError
-from faithtui.output_files import OWNER_ONLY, make_directory, write_text
+from faithtui.output_files import OWNER_ONLY, make_private_directory, write_text
 
 _LOCK: Final = ".manifest.lock"
 
@@ -51,7 +51,7 @@ def write_manifest(
         ExportError: It cannot be written.
     """
     try:
-        make_directory(results)
+        make_private_directory(results)
         with _lock_folder(results):
             found = read_manifest(results) if (results / MANIFEST).exists() else None
             manifest = Manifest(

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
-from faithtui.engine.calls.answer_limit import check_answers_left
+from faithtui.engine.calls.answers_per_question import check_answers_left
 from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_usage
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
@@ -32,7 +32,7 @@ from faithtui.errors import (
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.providers.batches import QuestionFile, open_question_file
 from faithtui.judges.providers.prices import read_prices
-from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_directory, move_into_place
+from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_private_directory, move_into_place
 
 T = TypeVar("T")
 
@@ -189,8 +189,8 @@ async def open_wave(
     )
     pricing = TablePrices(read_prices(settings.prices), judge, settings.base_url, batch=True)
     target = folder / QUESTIONS / f"{shard}.jsonl"
-    make_directory(target.parent)
-    make_directory(folder / ANSWERS)
+    make_private_directory(target.parent)
+    make_private_directory(folder / ANSWERS)
     new = target.with_name(f"{PART_OF_FILE}{shard}")  # the lock on the shard keeps others off
     answers = folder / ANSWERS / f"{shard}.jsonl"
     async with lines as form:

@@ -14,7 +14,7 @@ from faithtui.engine.shards.results_schema import (
     require_pyarrow,
 )
 from faithtui.errors import ExportError
-from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_directory, move_into_place
+from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_private_directory, move_into_place
 
 _ROWS: Final = 256
 """Rows that are held as values before they become columns."""
@@ -67,7 +67,7 @@ class _TableFile:
 
         self._schema = make_schema(table)
         self._target = get_table_file(results, table, shard)
-        make_directory(self._target.parent)
+        make_private_directory(self._target.parent)
         # The lock on the shard keeps others off this name; what a kill left is written over.
         self._new = self._target.with_name(f"{PART_OF_FILE}{shard}")
         number = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)

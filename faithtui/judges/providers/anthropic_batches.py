@@ -19,7 +19,7 @@ from faithtui.judges.providers.anthropic_judge import AnthropicMessages
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
     BatchApiClient,
-    belongs_to,
+    belongs_to_batch,
     check_size,
     make_wire_ids,
     parse_time_or_none,
@@ -171,7 +171,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         """Whether the first result is one of the batch with this uid."""
         async with aclosing(self._read_lines(batch_id)) as lines:
             async for line in lines:
-                return belongs_to(text_or_none(line.get("custom_id")) or "", uid)
+                return belongs_to_batch(text_or_none(line.get("custom_id")) or "", uid)
         return False
 
     def _read_lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:

@@ -432,7 +432,7 @@ def parse_time_or_none(value: object) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
-def belongs_to(wire_id: str, uid: str) -> bool:
+def belongs_to_batch(wire_id: str, uid: str) -> bool:
     """Whether a result is one of the batch with this uid."""
     return wire_id.startswith(f"{uid}-")
 

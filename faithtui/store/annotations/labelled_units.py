@@ -55,7 +55,7 @@ from faithtui.store.runs.judge_verdicts import (
     read_judged_run,
     read_scoring_rule,
 )
-from faithtui.store.runs.scores import score_labelled_units
+from faithtui.store.runs.scores import score_labels_beside_judge
 from faithtui.store.samples.sample_draws import ReportSample, read_report_sample, read_report_set
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 from faithtui.store.search.metadata import read_metadata_values
@@ -99,7 +99,7 @@ def read_run_units(
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(score_labelled_units(known.judged, heard)),
+        scores=tuple(score_labels_beside_judge(known.judged, heard)),
         design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),

@@ -103,7 +103,7 @@ def add_ratings(
     old = sorted({number for number, _ in rated} & before)
     claims = _find_or_make_claims(connection, rated, old)
     seen = _read_stored_labels(connection, old)
-    names = _read_names(connection, sorted({number for number, _ in rated}))
+    names = _read_conversation_keys(connection, sorted({number for number, _ in rated}))
     clock = next_clock(connection)
     rows: list[dict[str, Any]] = []
     touched: set[tuple[int, int]] = set()
@@ -147,7 +147,9 @@ def add_ratings(
     return len(rows)
 
 
-def _read_names(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+def _read_conversation_keys(
+    connection: Connection, numbers: Sequence[int]
+) -> dict[int, tuple[str, str]]:
     """Read source and key of conversations."""
     found: dict[int, tuple[str, str]] = {}
     for some in split_into_chunks(numbers):

@@ -122,7 +122,7 @@ def hash_labels(
                         each.flagged,
                         each.unsure,
                         # Only where there is any, so that a store without keeps its name.
-                        *(_list_marks(each) if with_evidence else ()),
+                        *(_list_evidence_and_misses(each) if with_evidence else ()),
                     ]
                 )
                 for each in said[row.id]
@@ -130,7 +130,7 @@ def hash_labels(
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
-def _list_marks(each: HumanVerdict) -> list[object]:
+def _list_evidence_and_misses(each: HumanVerdict) -> list[object]:
     """List what else a person marked; runs count by their number, as they differ by store."""
     marks = [each.evidence, len(each.missed_in), len(each.complete_in)]
     return marks if any(marks) else []

@@ -13,7 +13,9 @@ from faithtui.store.runs.rollups import is_explained_by_labels
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def score_labelled_units(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[UnitScores]:
+def score_labels_beside_judge(
+    judged: JudgedRun, said: Mapping[ClaimId, str]
+) -> Iterator[UnitScores]:
     """Score what people labelled completely, beside the judge.
 
     Windows that failed or were skipped are not judged, and conversations that are not done are

@@ -12,7 +12,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError
-from faithtui.output_files import make_directory, write_text
+from faithtui.output_files import make_private_directory, write_text
 from faithtui.store.records import ItemRow, ItemState
 from faithtui.tui.agreement.export import (
     describe_report_paths,
@@ -166,7 +166,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"
         path = session.report_directory / name
         try:
-            make_directory(path.parent)
+            make_private_directory(path.parent)
         except OSError as error:
             raise ExportError(
                 f"{path.parent} cannot be made: {error.strerror}; start faithtui in a directory of "

@@ -71,7 +71,7 @@ class JudgePane(RowPane):
         ]
         self.move_to(places[0] if places else 0)
 
-    def mark_judge(self, judge: str, base_url: str | None) -> None:
+    def highlight_typed_judge(self, judge: str, base_url: str | None) -> None:
         """Mark the judge that is typed, where it is one of the list."""
         if (judge, base_url) != self._judge:
             self._judge = (judge, base_url)
@@ -81,7 +81,7 @@ class JudgePane(RowPane):
         """Choose the judge under the cursor."""
         choice = self.choice_at_cursor
         if choice is not None:
-            self.mark_judge(choice.judge, choice.base_url)
+            self.highlight_typed_judge(choice.judge, choice.base_url)
             self.post_message(self.Picked(self, choice))
 
     def _is_chosen(self, choice: JudgeChoice) -> bool:

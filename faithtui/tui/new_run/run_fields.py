@@ -156,9 +156,9 @@ class RunFields(VerticalScroll):
         self.query_one("#server", Input).value = event.choice.base_url or ""
 
     @on(Input.Changed, "#judge, #server")
-    def mark_judge(self) -> None:
+    def highlight_typed_judge(self) -> None:
         """Mark what is typed in the list of judges."""
-        self.query_one("#judges", JudgePane).mark_judge(*self.typed_judge)
+        self.query_one("#judges", JudgePane).highlight_typed_judge(*self.typed_judge)
 
     @on(ChoicePane.Changed, "#metrics")
     def remember_options(self) -> None:

@@ -90,7 +90,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.update_view(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
-                self.screen.queue_walk.tell_outside(claims[row].id)
+                self.screen.queue_navigator.tell_outside(claims[row].id)
 
     def limit_to_window_of_row(self, row: int) -> None:
         """Limit the claims to the window of a row; the first row is all of them."""
@@ -107,8 +107,8 @@ class ClaimMoves(Controller["ReviewScreen"]):
         looked = self.screen.review_state
         if looked is None:
             return
-        if self.screen.queue_walk.cursor is not None:
-            self.screen.queue_walk.advance(claim, later=later)
+        if self.screen.queue_navigator.cursor is not None:
+            self.screen.queue_navigator.advance(claim, later=later)
         elif not self.session.preferences.auto_advance:
             self.screen.update_view(looked.position)
         else:
@@ -126,7 +126,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
-        if self.screen.view is None or self.screen.queue_walk.step_by(by):
+        if self.screen.view is None or self.screen.queue_navigator.step_by(by):
             return
         self.screen.verdicts.forget_last_verdict()
         self.screen.update_view(
@@ -147,8 +147,8 @@ class ClaimMoves(Controller["ReviewScreen"]):
         self.screen.verdicts.forget_last_verdict()
         if self.screen.search.step_found(direction):
             return
-        if self.screen.queue_walk.cursor is not None:
-            self.screen.queue_walk.step(direction)
+        if self.screen.queue_navigator.cursor is not None:
+            self.screen.queue_navigator.step(direction)
             return
         at = position.find_next_open(self.screen.view, self.screen.review_position, direction)
         if at is not None:

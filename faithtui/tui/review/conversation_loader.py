@@ -19,7 +19,7 @@ from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.verdict_keys import VERDICT
-from faithtui.tui.samples.queue import QueueCursor, find_open_item, load_queue_cursor
+from faithtui.tui.samples.queue import QueuePosition, find_open_item, load_queue_position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece
@@ -45,7 +45,7 @@ class LoadedConversation:
     """1: begin at the first claim without a verdict; -1: at the last; 0: stay."""
     undone: UndoneStep | None = None
     """The undo or redo that led here."""
-    queue_cursor: QueueCursor | None = None
+    queue_position: QueuePosition | None = None
     """The queue that is worked through."""
     hiding_terms: tuple[object, ...] = ()
     """`Session.hiding_terms` when it was read."""
@@ -207,11 +207,11 @@ class ConversationLoader(Controller["ReviewScreen"]):
         terms = session.hiding_terms
         mark = self._mark_of(item)
         view = session.store.runs.review_view(item, session.reviewer)
-        queue, walk = session.claim_queue, self.screen.queue_walk.cursor
+        queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:
-            walk = None
-        elif walk is None or walk.queue is not queue or walk.is_outdated:
-            walk = load_queue_cursor(session.store, queue, session.reviewer)
+            position = None
+        elif position is None or position.queue is not queue or position.is_outdated:
+            position = load_queue_position(session.store, queue, session.reviewer)
         if session.is_blind:
             view = blind_view(
                 view,
@@ -233,7 +233,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             spec_of(view.run.spec),
             claim,
             edge,
-            queue_cursor=walk,
+            queue_position=position,
             hiding_terms=terms,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
@@ -254,7 +254,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.verdicts.clear_pending_flags()
             self.screen.marking.forget_pending()
         self.mark = loaded.mark
-        self.screen.queue_walk.set_cursor(loaded.queue_cursor)
+        self.screen.queue_navigator.follow_queue(loaded.queue_position)
         view = position.overlay_pending(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
@@ -286,7 +286,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.screen.show_state(state, at, fresh=not same)
         if not loaded.tokenised.is_filled:
             self.compare_rest(loaded.tokenised)
-        self.screen.queue_walk.read_ahead()
+        self.screen.queue_navigator.read_ahead()
         self.screen.session_line.read_again()
         if not same:
             self.screen.refresh_bindings()

@@ -121,7 +121,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
 
     def read_again(self) -> None:
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
-        self.screen.queue_walk.forget_read_ahead()
+        self.screen.queue_navigator.forget_read_ahead()
         self.screen.panes.claims.block_keys()
         self.screen.reload()
         if self.screen.writer.in_flight:

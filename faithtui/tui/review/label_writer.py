@@ -231,7 +231,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
         """Show claims as they were before, and go back to the first one that was not saved."""
         for claim in claims:
-            self.screen.queue_walk.reopen_unsaved_claim(claim)
+            self.screen.queue_navigator.reopen_unsaved_claim(claim)
             self.screen.hiding.forget_unsaved_reveal(claim)
             self.pending_verdicts.pop(claim, None)
             self.screen.verdicts.forget_pending_flag(claim)

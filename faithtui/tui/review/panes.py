@@ -15,7 +15,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.guideline_pane import count_guideline_lines, draw_guideline
+from faithtui.tui.review.guideline_lines import count_guideline_lines, draw_guideline
 from faithtui.tui.review.layout import (
     ReviewContent,
     longest,
@@ -134,7 +134,7 @@ class ReviewPanes(Panes):
             moved: It is another claim than before, so panes begin at their top.
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
-        self._give_room(looked)
+        self._fit_panes_to_content(looked)
         draw_guideline(self.guideline, looked.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
@@ -198,7 +198,7 @@ class ReviewPanes(Panes):
         key = self._keys("review.windows")
         return f"{key} {', '.join(away)}" if away else ""
 
-    def _give_room(self, looked: ReviewState) -> None:
+    def _fit_panes_to_content(self, looked: ReviewState) -> None:
         """Let each pane have the room that this conversation needs."""
         content = measure_content(looked)
         if content != self._content:

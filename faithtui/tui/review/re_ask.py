@@ -127,7 +127,7 @@ class ReAsk(Controller["ReviewScreen"]):
     def show_asked_again(self, fresh: FreshVerdict) -> None:
         """Say what the judge says now, and read the conversation again."""
         looked = self.screen.review_state
-        self.screen.queue_walk.forget_read_ahead()
+        self.screen.queue_navigator.forget_read_ahead()
         if looked is None or looked.view.item.id != fresh.item:
             return
         if fresh.claim in looked.view.hidden:

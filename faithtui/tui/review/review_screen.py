@@ -24,7 +24,7 @@ from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.evidence_marking import EvidenceMarking
-from faithtui.tui.review.guideline import GuidelineOpener
+from faithtui.tui.review.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
@@ -35,7 +35,7 @@ from faithtui.tui.review.note_line import NoteLine
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.review.queue_walk import QueueWalk
+from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
@@ -80,7 +80,7 @@ class ReviewScreen(FaithScreen):
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *ClaimMoves.BINDINGS,
-        *QueueWalk.BINDINGS,
+        *QueueNavigator.BINDINGS,
         Binding(
             "M",
             "metrics",
@@ -115,7 +115,7 @@ class ReviewScreen(FaithScreen):
         self.missed_claims = MissedClaims(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
-        self.queue_walk = QueueWalk(self)
+        self.queue_navigator = QueueNavigator(self)
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
@@ -130,12 +130,12 @@ class ReviewScreen(FaithScreen):
             self.re_ask,
             self.replies,
             self.moves,
-            self.queue_walk,
+            self.queue_navigator,
         )
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.keys, self.moves.show_claim_of_row, self.queue_walk.step_by)
+        return ReviewPanes(self.keys, self.moves.show_claim_of_row, self.queue_navigator.step_by)
 
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
@@ -192,7 +192,7 @@ class ReviewScreen(FaithScreen):
         """Forget what is drawn, and what was said of it."""
         super().clear_content()
         self.panes.claims.forget_claim()
-        self.queue_walk.forget_read_ahead()
+        self.queue_navigator.forget_read_ahead()
         self.session_line.forget()
         self.review_state = None
         self.verdicts.forget_last_verdict()
@@ -242,8 +242,8 @@ class ReviewScreen(FaithScreen):
         claim = position.find_claim(view, at.claim)
         if moved:
             self.writer.start_claim_clock()
-        if self.queue_walk.cursor is not None:
-            self.queue_walk.cursor.move_to(at.claim)
+        if self.queue_navigator.cursor is not None:
+            self.queue_navigator.cursor.move_to(at.claim)
         self.review_state = replace(
             before,
             view=view,
@@ -267,7 +267,7 @@ class ReviewScreen(FaithScreen):
 
     def _update_title(self, looked: ReviewState) -> None:
         room = self.size.width - width_of(self.title_pieces())
-        cursor, blind = self.queue_walk.cursor, self.session.is_blind
+        cursor, blind = self.queue_navigator.cursor, self.session.is_blind
         self.set_title(*title_pieces(looked, cursor, room, blind=blind))
 
     # What panes and lines of the screen say

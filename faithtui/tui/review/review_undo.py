@@ -61,7 +61,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
 
     def _go_to_claim(self, step: UndoneStep, claim: ClaimId, item: ItemId) -> None:
         """Show the claim of a step, in whichever conversation."""
-        self.screen.queue_walk.reopen_undone_claims(step)
+        self.screen.queue_navigator.reopen_undone_claims(step)
         for act in step.acts:
             self.screen.verdicts.forget_pending_flag(act.claim)
         self.screen.panes.claims.block_keys()

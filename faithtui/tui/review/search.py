@@ -66,7 +66,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
     @property
     def highlighted_claims(self) -> Container[ClaimId] | None:
         """Claims that are not drawn quietly: found by the filter, else of the queue; None: all."""
-        found, cursor = self.found_claims, self.screen.queue_walk.cursor
+        found, cursor = self.found_claims, self.screen.queue_navigator.cursor
         if found is not None:
             return frozenset(found)
         # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.

@@ -30,7 +30,7 @@ class SessionLine(Controller["ReviewScreen"]):
         view = self.screen.view
         if self._facts is None or view is None:
             return ""
-        cursor = self.screen.queue_walk.cursor
+        cursor = self.screen.queue_navigator.cursor
         if cursor is None:
             left, where = sum(map(is_open, view.claims)), "here"
         else:

@@ -52,7 +52,7 @@ class ClaimQueue:
         return self.sample is None
 
 
-class QueueCursor:
+class QueuePosition:
     """A queue, and how far somebody is in it."""
 
     def __init__(
@@ -117,14 +117,14 @@ class QueueCursor:
         return None
 
 
-def load_queue_cursor(store: "Store", queue: ClaimQueue, reviewer: str) -> QueueCursor:
+def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> QueuePosition:
     """Take up a queue where a person left it."""
     if queue.sample is None:
-        cursor = QueueCursor(queue)
+        cursor = QueuePosition(queue)
         cursor.answered_claims = queue.answered
         return cursor
     entries = store.samples.entries(queue.sample, reviewer)
-    return QueueCursor(
+    return QueuePosition(
         queue,
         (each.claim for each in entries if each.answered),
         (each.claim for each in entries if each.skipped),

@@ -17,7 +17,7 @@ from faithtui.engine.review.sample_queues import (
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
+from faithtui.tui.samples.queue import load_queue_position, sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -43,8 +43,8 @@ class QueueStart(Controller[FaithScreen]):
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read(sample_queue, store, sample, reviewer)
-        walk = await self.read(load_queue_cursor, store, queue, reviewer)
-        following = walk.list_next(1)
+        position = await self.read(load_queue_position, store, queue, reviewer)
+        following = position.list_next(1)
         self.session.take_queue(queue, following[0][1] if following else None)
         self.screen.post_message(ShowScreen("review"))
 

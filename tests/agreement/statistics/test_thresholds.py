@@ -7,7 +7,7 @@ from faithtui.agreement.statistics.thresholds import (
     ChosenOn,
     ThresholdGoal,
     ThresholdRule,
-    choose_threshold,
+    choose_score_threshold,
     make_threshold_table,
 )
 from faithtui.domain.estimates import Reason
@@ -58,7 +58,7 @@ def test_no_other_threshold_does_better(
     rows: list[tuple[float, bool]], rule: ThresholdRule
 ) -> None:
     goal = ThresholdGoal(rule, recall=0.8, miss=3, false_alarm=1)
-    found = choose_threshold([("g", score, bad) for score, bad in rows], goal)
+    found = choose_score_threshold([("g", score, bad) for score, bad in rows], goal)
     if isinstance(found, Reason):
         assert found is (Reason.ONE_CLASS_ONLY if rows else Reason.NO_ITEMS)
         return
@@ -76,24 +76,24 @@ def test_no_other_threshold_does_better(
 
 
 def test_whole_conversations_have_no_say_in_their_own_threshold() -> None:
-    found = choose_threshold(ROWS, ThresholdGoal())
+    found = choose_score_threshold(ROWS, ThresholdGoal())
     assert not isinstance(found, Reason)
     assert (found.chosen_on, len(found.folds)) == (ChosenOn.CROSS_VALIDATED, 10)
     assert found.table.group_count == 12
     assert found.table.total.n == len(ROWS)
-    again = choose_threshold(list(reversed(ROWS)), ThresholdGoal())
+    again = choose_score_threshold(list(reversed(ROWS)), ThresholdGoal())
     assert not isinstance(again, Reason)
     assert again.folds == found.folds
     assert again.table.total == found.table.total
 
 
 def test_as_many_parts_as_conversations_leave_out_each_alone() -> None:
-    found = choose_threshold(ROWS, ThresholdGoal(), folds=12)
+    found = choose_score_threshold(ROWS, ThresholdGoal(), folds=12)
     assert not isinstance(found, Reason)
     hits = 0
     for out in {group for group, _, _ in ROWS}:
         rest = [("g", score, bad) for group, score, bad in ROWS if group != out]
-        alone = choose_threshold(rest, ThresholdGoal())
+        alone = choose_score_threshold(rest, ThresholdGoal())
         assert not isinstance(alone, Reason)
         hits += sum(bad and score < alone.threshold for group, score, bad in ROWS if group == out)
     assert found.table.total.counts[0][0] == hits
@@ -102,7 +102,7 @@ def test_as_many_parts_as_conversations_leave_out_each_alone() -> None:
 def test_trying_it_on_the_same_labels_looks_better() -> None:
     """Scores say nothing at all here, and a chosen threshold must not seem to."""
     noise = [(f"c{i % 10}", (i * 37 % 101) / 101, (i * 53 % 97) < 30) for i in range(60)]
-    found = choose_threshold(noise, ThresholdGoal())
+    found = choose_score_threshold(noise, ThresholdGoal())
     assert not isinstance(found, Reason)
     tuned = next(
         row
@@ -116,7 +116,7 @@ def test_trying_it_on_the_same_labels_looks_better() -> None:
 
 def test_few_conversations_are_counted_on_the_same_labels() -> None:
     few = [(f"c{i % 4}", score, bad) for i, (_, score, bad) in enumerate(ROWS)]
-    found = choose_threshold(few, ThresholdGoal())
+    found = choose_score_threshold(few, ThresholdGoal())
     assert not isinstance(found, Reason)
     assert (found.chosen_on, found.folds) == (ChosenOn.SAME_LABELS, ())
     row = next(
@@ -129,6 +129,6 @@ def test_few_conversations_are_counted_on_the_same_labels() -> None:
 
 def test_a_class_in_one_conversation_alone_is_counted_on_the_same_labels() -> None:
     rows = [(f"c{i}", i / 10, i == 0) for i in range(8)]
-    found = choose_threshold(rows, ThresholdGoal())
+    found = choose_score_threshold(rows, ThresholdGoal())
     assert not isinstance(found, Reason)
     assert found.chosen_on is ChosenOn.SAME_LABELS

@@ -15,7 +15,7 @@ from faithtui.agreement.statistics.verdict_threshold import (
     SHIPPED_THRESHOLD,
     ThresholdEffect,
     VerdictAccuracy,
-    choose_threshold,
+    choose_probability_threshold,
     evaluate_threshold,
     measure_verdicts,
 )
@@ -102,9 +102,11 @@ def test_most_claims_being_supported_does_not_lower_the_threshold() -> None:
         LabelledProbability(f"g{number % 12}", 0.3 + 0.5 * (number % 7) / 7, number % 10 > 0)
         for number in range(120)
     ]
-    assert choose_threshold(claims) > 0.41
+    assert choose_probability_threshold(claims) > 0.41
     rare = [replace(each, weight=9.0) if each.is_supported else each for each in claims]
-    assert choose_threshold(rare) == pytest.approx(choose_threshold(claims), abs=0.02)
+    assert choose_probability_threshold(rare) == pytest.approx(
+        choose_probability_threshold(claims), abs=0.02
+    )
 
 
 def test_a_threshold_that_helps_on_conversations_left_out_is_offered() -> None:
@@ -131,7 +133,8 @@ def test_the_error_of_the_gain_is_that_of_leaving_out_a_conversation() -> None:
     found = evaluate_threshold(claims)
     folds = {f"g{number}": number for number in range(5)}
     without = [
-        choose_threshold([each for each in claims if each.group != group]) for group in folds
+        choose_probability_threshold([each for each in claims if each.group != group])
+        for group in folds
     ]
 
     def gain(kept: list[LabelledProbability]) -> float:
@@ -183,8 +186,8 @@ def test_labels_that_are_noise_offer_nothing() -> None:
 def test_clashing_claims_are_never_yes_and_have_no_say() -> None:
     claims = labelled(15, 15, chance=0.6)
     clashes = [replace(each, is_clash=True, chance=0.1) for each in labelled(0, 20)]
-    assert choose_threshold([*claims, *clashes]) == choose_threshold(claims)
-    assert choose_threshold(clashes) == SHIPPED_THRESHOLD
+    assert choose_probability_threshold([*claims, *clashes]) == choose_probability_threshold(claims)
+    assert choose_probability_threshold(clashes) == SHIPPED_THRESHOLD
     assert evaluate_threshold([*claims, *clashes]).before.recall == pytest.approx(20 / 35)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet, ScoreState
-from faithtui.engine.calls.answer_limit import MOST_ANSWERS
+from faithtui.engine.calls.answers_per_question import MOST_ANSWERS
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
 from faithtui.metrics.missing_verdicts import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState

@@ -19,7 +19,7 @@ from faithtui.tui.review.missed_claims import MissedClaims
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
-from faithtui.tui.review.queue_walk import QueueWalk
+from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.review.review_undo import ReviewUndo
@@ -71,13 +71,13 @@ class FakeReviewScreen(FakeScreen):
         self.marking = EvidenceMarking(screen)
         self.missed_claims = MissedClaims(screen)
         self.search = ClaimSearch(screen)
-        self.queue_walk = QueueWalk(screen)
+        self.queue_navigator = QueueNavigator(screen)
         self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
             self.verdicts, self.hiding, self.blind_mode, self.undo, self.notes, self.evidence,
             self.marking, self.missed_claims, self.search,
-            self.re_ask, self.moves, self.queue_walk,
+            self.re_ask, self.moves, self.queue_navigator,
         )  # fmt: skip
 
     @property
@@ -160,8 +160,8 @@ class FakeReviewScreen(FakeScreen):
         state = self.review_state
         if fresh or at.claim != state.position.claim:
             self.writer.start_claim_clock()
-        if self.queue_walk.cursor is not None:
-            self.queue_walk.cursor.move_to(at.claim)
+        if self.queue_navigator.cursor is not None:
+            self.queue_navigator.cursor.move_to(at.claim)
         pending = self.writer.pending_verdicts
         view = overlay_pending(state.view, self.session.reviewer, pending)
         claim = find_claim(view, at.claim)

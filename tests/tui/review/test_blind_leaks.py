@@ -206,9 +206,10 @@ async def test_what_was_read_before_the_judge_was_hidden_is_not_shown(canaries: 
         assert CANARY in repr(before.view)
         screen.loader.show_loaded(before)
         assert leaks(canaries) == []
-        screen.queue_walk.keep_read_ahead(before)
+        screen.queue_navigator.keep_read_ahead(before)
         assert all(
-            CANARY not in repr(each.view) for each in screen.queue_walk.conversations_ahead.values()
+            CANARY not in repr(each.view)
+            for each in screen.queue_navigator.conversations_ahead.values()
         )
 
 
@@ -257,8 +258,8 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         assert run is not None
         item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
         claim = store.runs.review_view(item, "ann").claims[-1].id
-        screen.queue_walk.forget_read_ahead()
-        screen.queue_walk.go_to_entry((item, claim))
+        screen.queue_navigator.forget_read_ahead()
+        screen.queue_navigator.go_to_entry((item, claim))
         screen.reload()
         await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)
         assert screen.claim is not None

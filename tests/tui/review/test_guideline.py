@@ -13,8 +13,8 @@ from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.external_editor import edit_text
-from faithtui.tui.review.guideline import GuidelineDialog
-from faithtui.tui.review.guideline_pane import count_guideline_lines, guideline_lines
+from faithtui.tui.review.guideline_dialog import GuidelineDialog
+from faithtui.tui.review.guideline_lines import count_guideline_lines, guideline_lines
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, text_of
 
 

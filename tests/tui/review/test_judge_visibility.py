@@ -55,8 +55,8 @@ async def test_a_claim_that_is_shown_on_purpose_is_not_called_blind(
 ) -> None:
     async with app.run_test(size=size) as pilot:
         screen = await blinded(pilot, store_path, shown_share=0.5)
-        assert screen.queue_walk.cursor is not None
-        shown = screen.queue_walk.cursor.queue.shown
+        assert screen.queue_navigator.cursor is not None
+        shown = screen.queue_navigator.cursor.queue.shown
         seen = set()
         for _ in range(4):
             assert screen.claim is not None
@@ -75,12 +75,14 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
         size = (
-            0 if screen.queue_walk.cursor is None else len(screen.queue_walk.cursor.queue.entries)
+            0
+            if screen.queue_navigator.cursor is None
+            else len(screen.queue_navigator.cursor.queue.entries)
         )
         order = (
             []
-            if screen.queue_walk.cursor is None
-            else [claim for _, claim in screen.queue_walk.cursor.queue.entries]
+            if screen.queue_navigator.cursor is None
+            else [claim for _, claim in screen.queue_navigator.cursor.queue.entries]
         )
         done = []
         for _ in range(size):

@@ -16,7 +16,7 @@ from faithtui.tui.conversations.list_reading import LoadedList
 from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
+from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
@@ -72,8 +72,8 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
             failing(app, patch, "record_verdict")
             await press(pilot, "y")
             assert not isinstance(app.screen, QueueEndDialog)
-            assert screen.queue_walk.cursor is not None
-            assert screen.queue_walk.cursor.answered_claims == {entries[0][1]}
+            assert screen.queue_navigator.cursor is not None
+            assert screen.queue_navigator.cursor.answered_claims == {entries[0][1]}
             assert screen.review_position.claim == entries[1][1]
             await press(pilot, "2")
         assert "coded" not in [each[0] for each in acts_of(app)]
@@ -97,12 +97,12 @@ async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
         screen.reload()
         await calm(pilot)
         await press(pilot, "y", "n", "s", "u", "u")
-        assert screen.queue_walk.cursor is not None
-        assert screen.queue_walk.cursor.answered_claims == {entries[0][1]}
-        assert screen.queue_walk.cursor.skipped_claims == set()
+        assert screen.queue_navigator.cursor is not None
+        assert screen.queue_navigator.cursor.answered_claims == {entries[0][1]}
+        assert screen.queue_navigator.cursor.skipped_claims == set()
         assert "1/4" in title(app)
         await press(pilot, "ctrl+r")
-        assert screen.queue_walk.cursor.answered_claims == {entries[0][1], entries[1][1]}
+        assert screen.queue_navigator.cursor.answered_claims == {entries[0][1], entries[1][1]}
 
 
 async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
@@ -323,13 +323,13 @@ async def test_the_end_of_a_queue_that_was_left_is_not_announced(
         view = screen.view
         assert view is not None
         queue = ClaimQueue("one", view.run.id, ((view.item.id, view.claims[0].id),))
-        screen.queue_walk.show_outcome(queue, None)
+        screen.queue_navigator.show_outcome(queue, None)
         await calm(pilot)
         assert not isinstance(app.screen, QueueEndDialog)
 
 
 def test_a_lost_or_withdrawn_answer_opens_a_walk_again() -> None:
-    walk = QueueCursor(
+    walk = QueuePosition(
         ClaimQueue("q", RunId(1), ((ItemId(1), ClaimId(1)), (ItemId(1), ClaimId(2))))
     )
     walk.mark_answered(ClaimId(1))

@@ -1,7 +1,7 @@
 """`/` in a conversation: what is found stands out, and `N` and `P` walk through it."""
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
+from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.filter_bar import FilterBar
 from tests.tui.driving import (
@@ -97,7 +97,9 @@ async def test_what_stands_out_is_what_was_found_else_the_queue_else_all(session
     assert screen.search.highlighted_claims is None
     assert screen.view is not None
     entries = ((screen.view.item.id, screen.claims[2]),)
-    screen.queue_walk.set_cursor(QueueCursor(ClaimQueue("one", screen.view.run.id, entries)))
+    screen.queue_navigator.follow_queue(
+        QueuePosition(ClaimQueue("one", screen.view.run.id, entries))
+    )
     assert screen.claims[2] in (screen.search.highlighted_claims or ())
     assert screen.claims[3] not in (screen.search.highlighted_claims or ())
     find(screen, "sale")

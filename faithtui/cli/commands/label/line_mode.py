@@ -42,7 +42,7 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict import list_verdict_choices
-from faithtui.tui.samples.queue import ClaimQueue, QueueCursor, load_queue_cursor
+from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class LineMode:
     read_line: Callable[[], str]
     """Gives a line with its end, "" when there are no more."""
     seconds: Callable[[], float] = time.monotonic
-    walk: QueueCursor = field(init=False)
+    walk: QueuePosition = field(init=False)
     served: ServedClaim | None = None
     last_verdict: LabelEvent | None = None
     """The last verdict, for codes and doubts."""
@@ -155,7 +155,7 @@ class LineMode:
     def _load_progress(self) -> None:
         """Read how far the person is."""
         here = self.walk.current_place if self.served is not None else -1
-        self.walk = load_queue_cursor(self.store, self.queue, self.reviewer)
+        self.walk = load_queue_position(self.store, self.queue, self.reviewer)
         if self.queue.sample is None:
             mine = self.store.samples.read_own_labelled_frame(self.queue.run, self.reviewer)
             self.walk.answered_claims |= {each.claim for each in mine} & set(self.queue.place)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from faithtui.tui.review.lines.verdict import conversation_score
 from faithtui.tui.review.panes import ReviewState
-from faithtui.tui.samples.queue import QueueCursor
+from faithtui.tui.samples.queue import QueuePosition
 from faithtui.tui.theme.lines import Piece, escape_line, fit_text, width_of
 
 LEAST_NAME = 8
@@ -20,7 +20,7 @@ _WIDEST_QUEUE = 30
 
 
 def title_pieces(
-    looked: ReviewState, cursor: QueueCursor | None, room: int, *, blind: bool
+    looked: ReviewState, cursor: QueuePosition | None, room: int, *, blind: bool
 ) -> tuple[list[Piece], list[Piece]]:
     """Name run, queue, conversation and claim, and say what of the judge is shown.
 
@@ -60,7 +60,7 @@ def title_pieces(
     return [Piece(f"  {head}{where}" if head else where.replace(" > ", "  ", 1), "quiet")], right
 
 
-def _list_heads(run: int, cursor: QueueCursor | None) -> Iterator[str]:
+def _list_heads(run: int, cursor: QueuePosition | None) -> Iterator[str]:
     """List ways to name run and queue, the longest first."""
     if cursor is None:
         yield f"#{run}"
@@ -74,7 +74,7 @@ def _list_heads(run: int, cursor: QueueCursor | None) -> Iterator[str]:
     yield f"{title} {count}"
 
 
-def _shorten_head(cursor: QueueCursor | None, room: int) -> str:
+def _shorten_head(cursor: QueuePosition | None, room: int) -> str:
     """Shorten the name of a queue, so that it is seen how much of it is done."""
     if cursor is None:
         return ""
@@ -84,5 +84,5 @@ def _shorten_head(cursor: QueueCursor | None, room: int) -> str:
     return f"{fit_text(title, left)} {count}" if left >= 2 else count
 
 
-def _count_done(cursor: QueueCursor) -> str:
+def _count_done(cursor: QueuePosition) -> str:
     return f"{len(cursor.answered_claims)}/{len(cursor.queue.entries)}"

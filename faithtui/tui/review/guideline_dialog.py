@@ -11,7 +11,7 @@ from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.guidelines import Guideline, default_guideline, make_digest
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.external_editor import edit_text
-from faithtui.tui.review.guideline_pane import guideline_lines
+from faithtui.tui.review.guideline_lines import guideline_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.screen.main_screen import FaithScreen

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.engine.calls.slots import Slots
+from faithtui.engine.calls.concurrency_limit import Slots
 
 
 async def settle() -> None:

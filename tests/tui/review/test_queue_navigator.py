@@ -52,10 +52,10 @@ async def test_a_queue_survives_a_restart(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
-        assert screen.queue_walk.cursor is not None
+        assert screen.queue_navigator.cursor is not None
         sample, order = (
-            screen.queue_walk.cursor.queue.sample,
-            screen.queue_walk.cursor.queue.entries,
+            screen.queue_navigator.cursor.queue.sample,
+            screen.queue_navigator.cursor.queue.entries,
         )
         await press(pilot, "y", "y")
     again = make_app(store_path)
@@ -67,8 +67,8 @@ async def test_a_queue_survives_a_restart(
         await calm(pilot)
         screen = again.screen  # type: ignore[assignment]  # the main screen of another app
         await press(pilot, "N")
-        assert screen.queue_walk.cursor is not None
-        assert screen.queue_walk.cursor.answered_claims == {claim for _, claim in order[:2]}
+        assert screen.queue_navigator.cursor is not None
+        assert screen.queue_navigator.cursor.answered_claims == {claim for _, claim in order[:2]}
         assert screen.claim is not None
         assert screen.claim.id == order[2][1]
 
@@ -125,7 +125,7 @@ async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
 async def test_what_comes_next_is_read_ahead_and_shown_at_once(session: Session) -> None:
     screen = await walking(session)
     assert screen.chosen == 4
-    ahead = screen.queue_walk.conversations_ahead
+    ahead = screen.queue_navigator.conversations_ahead
     assert set(ahead) == {session.claim_queue.entries[1][0]}  # type: ignore[union-attr]  # it was taken
     screen.give("no")
     assert screen.view is not None
@@ -146,14 +146,14 @@ async def test_what_was_read_ahead_under_other_terms_is_not_shown(session: Sessi
 
 async def test_what_is_read_ahead_under_other_terms_is_not_kept(session: Session) -> None:
     screen = await walking(session)
-    (ahead,) = screen.queue_walk.conversations_ahead.values()
-    screen.queue_walk.forget_read_ahead()
-    screen.queue_walk.keep_read_ahead(replace(ahead, hiding_terms=("others",)))
-    assert not screen.queue_walk.conversations_ahead
-    screen.queue_walk.keep_read_ahead(replace(ahead, queue_cursor=None))
-    assert not screen.queue_walk.conversations_ahead
-    screen.queue_walk.keep_read_ahead(ahead)
-    assert list(screen.queue_walk.conversations_ahead) == [ahead.view.item.id]
+    (ahead,) = screen.queue_navigator.conversations_ahead.values()
+    screen.queue_navigator.forget_read_ahead()
+    screen.queue_navigator.keep_read_ahead(replace(ahead, hiding_terms=("others",)))
+    assert not screen.queue_navigator.conversations_ahead
+    screen.queue_navigator.keep_read_ahead(replace(ahead, queue_position=None))
+    assert not screen.queue_navigator.conversations_ahead
+    screen.queue_navigator.keep_read_ahead(ahead)
+    assert list(screen.queue_navigator.conversations_ahead) == [ahead.view.item.id]
 
 
 async def test_n_and_p_go_through_the_queue_and_say_where_it_ends(session: Session) -> None:
@@ -186,7 +186,7 @@ async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> 
     first = screen.claims[4]
     screen.give("no")
     await screen.settle()
-    cursor = screen.queue_walk.cursor
+    cursor = screen.queue_navigator.cursor
     assert cursor is not None
     assert cursor.answered_claims == {first}
     assert screen.press("u")
@@ -200,7 +200,7 @@ async def test_q_leaves_the_queue_and_stays_with_the_claim(session: Session) -> 
     assert screen.press("Q")
     await screen.settle()
     assert session.claim_queue is None
-    assert screen.queue_walk.cursor is None
+    assert screen.queue_navigator.cursor is None
     assert screen.chosen == 4
     assert screen.message == "left three"
     assert not session.is_blind

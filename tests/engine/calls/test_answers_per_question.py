@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from faithtui import single_turn
-from faithtui.engine.calls.answer_limit import MOST_ANSWERS
+from faithtui.engine.calls.answers_per_question import MOST_ANSWERS
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

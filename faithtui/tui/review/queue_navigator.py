@@ -10,7 +10,7 @@ from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
+from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -24,7 +24,7 @@ CLAIMS_READ_AHEAD = 3
 """Claims of a queue whose conversations are read ahead."""
 
 
-class QueueWalk(Controller["ReviewScreen"]):
+class QueueNavigator(Controller["ReviewScreen"]):
     """Walks through a queue of claims on the review screen, and leaves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,7 +41,7 @@ class QueueWalk(Controller["ReviewScreen"]):
 
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
-        self.cursor: QueueCursor | None = None
+        self.cursor: QueuePosition | None = None
         """The queue that is worked through; None: conversation by conversation."""
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
@@ -98,7 +98,7 @@ class QueueWalk(Controller["ReviewScreen"]):
     def keep_read_ahead(self, loaded: "LoadedConversation") -> None:
         """Keep what was read ahead, as long as it is ahead and may still be shown."""
         if (
-            loaded.queue_cursor is not self.cursor
+            loaded.queue_position is not self.cursor
             or loaded.hiding_terms != self.session.hiding_terms
         ):
             return
@@ -115,10 +115,10 @@ class QueueWalk(Controller["ReviewScreen"]):
         """Drop what was read ahead: it may show, or hide, what must be otherwise now."""
         self.conversations_ahead.clear()
 
-    def set_cursor(self, walk: QueueCursor | None) -> None:
+    def follow_queue(self, position: QueuePosition | None) -> None:
         """Walk through another queue, or none."""
-        if walk is not self.cursor:
-            self.cursor = walk
+        if position is not self.cursor:
+            self.cursor = position
             self.forget_read_ahead()
 
     def advance(self, claim: ClaimId, *, later: bool) -> None:
@@ -146,22 +146,22 @@ class QueueWalk(Controller["ReviewScreen"]):
 
     def reopen_undone_claims(self, step: UndoneStep) -> None:
         """Let claims come again whose answers were taken back."""
-        walk = self.cursor
+        position = self.cursor
         self.forget_read_ahead()
-        if walk is None:
+        if position is None:
             return
-        if walk.queue.sample is not None:
-            walk.is_outdated = True  # The store knows what is answered.
+        if position.queue.sample is not None:
+            position.is_outdated = True  # The store knows what is answered.
             return
         for act in step.acts:
             if act.verdict is None and act.action is not Action.SKIPPED:
                 continue
             if step.words == "undone":
-                walk.mark_open(act.claim)
+                position.mark_open(act.claim)
             elif act.verdict is None:
-                walk.mark_skipped(act.claim)
+                position.mark_skipped(act.claim)
             else:
-                walk.mark_answered(act.claim)
+                position.mark_answered(act.claim)
 
     def step(self, direction: int) -> None:
         """Go to the next or the previous open claim of the queue."""
@@ -208,9 +208,9 @@ class QueueWalk(Controller["ReviewScreen"]):
         """Say what came of a queue, once its last verdict is saved."""
         from faithtui.engine.review.sample_queues import conclude_queue
 
-        walk = self.cursor
+        position = self.cursor
         await self.screen.writer.saves_done.wait()
-        if walk is None or self.cursor is not walk or not walk.is_over:
+        if position is None or self.cursor is not position or not position.is_over:
             return  # The last verdict could not be saved, or was taken back.
         end = None
         if queue.sample is not None:
