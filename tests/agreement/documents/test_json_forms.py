@@ -1,7 +1,7 @@
 """Which fields of a report stand in its JSON: all but those that the forms name."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, make_dataclass, replace
 from enum import Enum
 from typing import Any, get_args, get_origin, get_type_hints
@@ -131,6 +131,9 @@ def make_others(value: Any) -> Iterator[Any]:
             yield replace(value, n=value.n + 1)
             if value.value is not None:
                 yield replace(value, value=value.value + 0.0625)
+        case Mapping() if value:
+            name, first = next(iter(value.items()))
+            yield from ({**value, name: other} for other in make_others(first))
         case tuple() if value and not hasattr(value, "_fields"):
             yield value[:-1]
             yield from ((*value[:-1], other) for other in make_others(value[-1]))
