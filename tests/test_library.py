@@ -158,7 +158,7 @@ def test_documents_may_be_texts_documents_and_any_sequence_of_them() -> None:
 
 
 FUNCTIONS = {
-    "agreement_report", "build", "evaluate", "evaluate_async", "measure", "measure_async",
+    "agreement_report", "build", "draw_sample", "evaluate", "evaluate_async", "measure", "measure_async",
     "measure_shards", "open_judge", "open_store", "single_turn",
 }  # fmt: skip
 GIVEN = {"Claim", "Conversation", "Document", "Image", "JudgeProfile", "JudgeReply", "Turn"}

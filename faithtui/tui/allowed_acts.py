@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from textual.actions import ActionParseResult
 from textual.binding import ActiveBinding
 from textual.dom import DOMNode
 from textual.screen import Screen
@@ -64,12 +65,14 @@ def drop_writing_keys(found: Mapping[str, ActiveBinding]) -> dict[str, ActiveBin
     return {key: each for key, each in found.items() if each.binding.id not in WRITING_KEYS}
 
 
-def writes_store(screen: Screen[object], action: str, node: DOMNode | None) -> bool:
+def writes_store(
+    screen: Screen[object], action: "str | ActionParseResult", node: DOMNode | None
+) -> bool:
     """Say whether an action that a key of a screen stands for writes into the store.
 
     Args:
         screen: The screen.
-        action: As its binding has it.
+        action: As its binding has it; an action that is parsed already is none of a key.
         node: Whose binding that is.
     """
     # Those of every screen, also of one that offers fewer.

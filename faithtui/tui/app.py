@@ -18,8 +18,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.engine.runs.request import RunRequest
-from faithtui.errors import FaithtuiError
-from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED, writes_store
+from faithtui.tui.allowed_acts import writes_store
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
 from faithtui.tui.keymap import palette
 from faithtui.tui.messages import (
@@ -32,8 +31,8 @@ from faithtui.tui.messages import (
 )
 from faithtui.tui.navigation import Navigation
 from faithtui.tui.new_run.form_opener import FormOpener
+from faithtui.tui.notices import notify_failure, notify_read_only
 from faithtui.tui.runs.background_runs import BackgroundRuns
-from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import Session, utc_now
 from faithtui.tui.shutdown import Shutdown
@@ -43,7 +42,6 @@ from faithtui.tui.store_watcher import StoreWatcher
 from faithtui.tui.terminal import HangupDriver, choose_driver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.appearance import Appearance
-from faithtui.tui.theme.lines import escape_text
 from faithtui.tui.widgets.line_widget import COMPONENTS
 
 if TYPE_CHECKING:
@@ -293,16 +291,8 @@ class FaithApp(App[None]):
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
         """Do what a key stands for, or say why that cannot be done in this store."""
-        if (
-            isinstance(action, str)
-            and self.session.is_read_only
-            and writes_store(self.screen, action, default_namespace)
-        ):
-            if isinstance(self.screen, FaithScreen):
-                self.screen.refuse(WHY_NOTHING_IS_SAVED)
-            else:
-                self.bell()
-                self.notify(WHY_NOTHING_IS_SAVED, severity="warning", markup=False)
+        if self.session.is_read_only and writes_store(self.screen, action, default_namespace):
+            notify_read_only(self)
             return True
         return await super().run_action(action, default_namespace, namespaces)
 
@@ -327,10 +317,7 @@ class FaithApp(App[None]):
         group: str,
         exclusive: bool = False,
     ) -> Worker[None]:
-        """Begin work of a controller beside the keys, and show what fails in it.
-
-        It cancels the other workers of its group where it is exclusive.
-        """
+        """Begin work of a controller beside the keys, alone in its group if exclusive."""
         worker: Worker[None] = self.run_worker(
             work_to_do, group=group, exclusive=exclusive, exit_on_error=False
         )
@@ -344,17 +331,7 @@ class FaithApp(App[None]):
     @on(WorkerFailed)
     def show_failure(self, event: WorkerFailed) -> None:
         """Say what failed; a bug ends the app with its traceback."""
-        if self.shutdown.is_leaving:
-            return
-        if not isinstance(event.error, FaithtuiError):
-            raise event.error
-        self.notify(
-            escape_text(str(event.error)).text,
-            title="That did not work",
-            severity="error",
-            markup=False,
-            timeout=15,
-        )
+        notify_failure(self, event.error)
 
     # The end
 

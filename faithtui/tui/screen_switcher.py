@@ -155,7 +155,7 @@ class ScreenSwitcher:
 
         screen = self.app.screen
 
-        def go_to_answer(name: str | None) -> None:
+        def show_chosen_screen(name: str | None) -> None:
             if name:
                 self.show(name)
             elif name is not None and isinstance(screen.focused, Pane):
@@ -163,7 +163,7 @@ class ScreenSwitcher:
             elif name is not None and isinstance(screen.focused, VirtualList):
                 screen.focused.action_edge(0)
 
-        self.app.navigation.open_window(GoDialog(), go_to_answer)
+        self.app.navigation.open_window(GoDialog(), show_chosen_screen)
 
     def offer_jumps(self) -> None:
         """Put a letter on everything that one can go to."""

@@ -30,6 +30,8 @@ def test_a_python_list_of_texts_comes_back(given_texts: list[str]) -> None:
         ("['a' 'b']", ["a", "b"]),
         ("['a'\n 'b'\n \"c's\"]", ["a", "b", "c's"]),
         ("[{'text': 'a'}]", [{"text": "a"}]),
+        # A set of eight words is in this order by chance once in 40,000 times.
+        ("{'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'}", list("abcdefgh")),
         ("plain", "plain"),
         ("[1] a footnote", "[1] a footnote"),
         (7, 7),
@@ -71,6 +73,12 @@ def test_a_table_in_which_a_cell_does_not_end_is_told_with_its_line(tmp_path: Pa
     path = tmp_path / "x.csv"
     path.write_text('question,answer\nq,"never ends\n')
     assert "is not CSV" in refusal(path)
+
+
+def test_column_names_that_are_not_utf8_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"question,answer,note\xe9,note\xe8\nq,a,1,2\n")
+    assert "column names that cannot be read: byte 0xe9" in refusal(path)
 
 
 def test_cells_beside_the_known_ones_are_labels_and_scores(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ WIDGETS = {
     "Markdown",
 }  # fmt: skip
 ATTRIBUTES = {"border_title", "border_subtitle", "tooltip", "title", "sub_title", "label"}
-SAFE_CALLS = {"Content", "Text", "Strip", "Segment", "_words"}
+SAFE_CALLS = {"Content", "assemble", "Text", "Strip", "Segment", "_words"}
 
 
 def is_safe(node: ast.expr) -> bool:

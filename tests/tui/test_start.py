@@ -94,7 +94,7 @@ async def test_the_first_paint_does_not_wait_for_the_store(store_path: Path) -> 
         await pilot.pause()
         assert "RUNS" in screen_text(app)
         # The rows come from a first look at the file, which needs nothing that is slow to import.
-        await until(pilot, lambda: "turn-…" in screen_text(app))
+        await until(pilot, lambda: "turn-faithf…" in screen_text(app))
         assert not app.session.is_open
         # What is typed at them is done once there is a store, in the order it was typed.
         await pilot.press("g", "p", "g", "r", "n")

@@ -133,11 +133,12 @@ def _warn_of_conflict(humans: HumanReport, many: str) -> Iterator[ReportWarning]
         shared, differing = Counter[str](), Counter[str]()
         for pair in humans.pairs:
             agreement = pair.agreement
+            if agreement.n < FEWEST_SHARED:  # a name with a few labels hides nobody's
+                continue
             for name in (pair.a, pair.b):
                 shared[name] += agreement.n
                 differing[name] += agreement.n - agreement.table.agreed_count
-        known = [name for name in shared if shared[name] >= FEWEST_SHARED * (humans.raters - 1)]
-        worst = max(known, key=lambda name: differing[name] / shared[name], default="")
+        worst = max(shared, key=lambda name: differing[name] / shared[name], default="")
         if worst and differing[worst] > MANY_DIFFERENCES * shared[worst]:
             message = (
                 f"{worst} differs from the other annotators on "

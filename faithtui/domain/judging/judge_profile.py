@@ -31,8 +31,9 @@ _SECRET_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE: Final = re.compile(
-    r"(?i:^(bearer|basic)\s)"
-    r"|(?<![A-Za-z0-9])(sk-\w{4}|[spr]k_(live|test)_\w|gsk_\w{16}|hf_\w{16}|nvapi-\S{16}|xai-\w{16}"
+    r"(?i:^(bearer|basic|token)\s)"
+    r"|(?<![A-Za-z0-9])(sk-[\w-]{6,}|[spr]k_(live|test)_\w|gsk_\w{16}|hf_\w{16}|nvapi-\S{16}|xai-\w{16}"
+    r"|pplx-\w{16}|r8_\w{16}|dapi[0-9a-f]{32}|lsv2_\w{8}"
     r"|gh[oprsu]_\w{16}|github_pat_\w{16}|glpat-\S{16}|xox[a-z]-\S{8}|AKIA[A-Z0-9]{16}"
     r"|AIza[\w-]{30}|ya29\.\S{16}|eyJ[\w-]{8,}\.eyJ"
     r"|(?=[A-Za-z]*\d)(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{32,})"

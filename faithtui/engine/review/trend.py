@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_metric_options
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.levels import count_labelled_strata, report_claims
 from faithtui.agreement.report.report import PreparedUnits, compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend import Trend, TrendPoint
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
-from faithtui.agreement.statistics.rates import widen_to_unknown_units
+from faithtui.agreement.statistics.rates import estimate_fair_units, widen_to_unknown_units
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import (
     make_other_judge,
@@ -96,8 +96,8 @@ def _make_point(
         change = compare_prepared(
             its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
         )
-    design, answered = units.readings.design, report.agreement.n + report.coverage.not_a_claim
-    known = design.frame_units * report.agreement.n / max(1, answered)
+    design = units.readings.design
+    known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,

@@ -79,6 +79,9 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
     try:
         names = next(cells for cells in reader if any(cell.strip() for cell in cells))
         names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+        problem = _find_bad_bytes(names)
+        if problem is not None:
+            raise InputError(f"has column names that cannot be read: {problem}", path=path, line=1)
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InputError(
@@ -113,6 +116,11 @@ def _find_problem(cells: list[str], names: list[str], delimiter: str) -> str | N
             f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
             f"{delimiter!r} or a line break in it must stand in quotation marks"
         )
+    return _find_bad_bytes(cells)
+
+
+def _find_bad_bytes(cells: list[str]) -> str | None:
+    """Name a byte that is not UTF-8; None: all are."""
     try:
         "".join(cells).encode()
     except UnicodeEncodeError as error:

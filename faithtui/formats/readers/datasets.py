@@ -191,6 +191,8 @@ def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
                         links.add(link, place)
             for _, places in links:
                 same = {group_of[place] for place in places}
+                if len(same) == 1:
+                    continue
                 group_of = [min(same) if each in same else each for each in group_of]
     return [
         [file for file, own in zip(files, group_of, strict=True) if own == group]

@@ -72,9 +72,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         looked, claim = self.screen.review_state, self.screen.claim
         if looked is None or claim is None:
             return
-        if self.session.store.is_read_only:
-            self.refuse("the store is read-only: no evidence can be marked")
-        elif claim.kind == "statement":
+        if claim.kind == "statement":
             self.refuse(f"a {looked.spec.units[0]} is a part of its passage: nothing else decides")
         elif not looked.passages:
             self.refuse("there is no passage here to mark anything in")

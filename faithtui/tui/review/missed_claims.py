@@ -95,9 +95,6 @@ class MissedClaims(Controller["ReviewScreen"]):
         if looked.spec.judges != "claim":
             self.refuse(f"{looked.spec.title} extracts no claims from answers: none can be missed")
             return
-        if self.session.store.is_read_only:
-            self.refuse("the store is read-only: no claim can be added")
-            return
         if self.screen.writer.in_flight:
             self.refuse("what was said last is still being saved: press it again")
             return

@@ -73,9 +73,8 @@ class RunsScreen(FilteredListScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
         "its conversations. score is the mean over its conversations, each the mean of its "
-        "windows, by the judge. "
-        "corrected is the share of all its claims that pass, estimated from a random sample of "
-        "human labels, in percent with its interval: without such a sample there is none. kappa "
+        "windows, by the judge. corrected is the share of all its claims that pass, estimated from "
+        "a random sample of human labels, in percent with its interval: else there is none. kappa "
         "(human) is agreement of judge and human labels beyond chance, with its interval. reviewed "
         "is the share of claims with a human label. What next lists what can be done with the "
         "chosen run, most urgent first: its key, enter or a click does it."
@@ -337,16 +336,9 @@ class RunsScreen(FilteredListScreen):
 
     def _draw_row(self, row: RunRow, width: int, here: bool) -> Line:
         found = self.figures.find(row.id)
-        trust = None if found is None else found.trust
-        return run_line(
-            row,
-            width,
-            here,
-            trust,
-            blind=self.session.is_blind,
-            at_start=self._is_at_start,
-            is_read=found is not None,
-        )
+        trust, is_read = None if found is None else found.trust, found is not None
+        blind, at_start = self.session.is_blind, self._is_at_start
+        return run_line(row, width, here, trust, blind=blind, at_start=at_start, is_read=is_read)
 
     def _show_details(self) -> None:
         row = self.selection

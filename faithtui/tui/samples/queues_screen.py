@@ -293,7 +293,7 @@ class QueuesScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run or a queue."""
-        of_population = any(row.population is not None for row in self.rows)
+        of_population = self.is_mounted and any(row.population is not None for row in self.rows)
         if action in ("draw", "spot_check") and of_population:
             # Only what `faithtui sample` drew is here: what is drawn of it stands for nothing.
             return False

@@ -154,7 +154,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         words = Content(f"{len(self._marks)} marked") if self._marks else self._legend
         # Whole words, or none: half a legend says nothing.
         fits = words.cell_length + 4 <= self.size.width
-        self.border_subtitle = words if fits else Content("")
+        self.border_subtitle = Content.assemble(words) if fits else Content("")
 
     @property
     def selection(self) -> RowT | None:

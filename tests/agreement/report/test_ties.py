@@ -186,6 +186,9 @@ def test_labels_under_another_name_too_hide_no_conflict() -> None:
     assert found.humans.percent.value == pytest.approx(0.8)
     (warning,) = [each for each in found.warnings if each.code == "annotators_conflict"]
     assert warning.message.startswith("ann differs from the other annotators on 30% of")
+    # A colleague who tried a single claim hides no conflict either.
+    tried = report([*said[:-1], ("yes", ["yes", "yes", "yes", "yes"])])
+    assert "annotators_conflict" in codes(tried)
     less = report([*said[3:], *said[-3:]])
     assert "annotators_conflict" not in codes(less)
     few = report([("yes", ["no", "yes", "yes"])] * 9)

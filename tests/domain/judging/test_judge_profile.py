@@ -159,6 +159,14 @@ def test_a_body_of_ordinary_parts_is_taken() -> None:
         "-----BEGIN " + "RSA PRIVATE KEY-----",
         "key=sk-" + "proj-1234",
         "0a1B" * 8,
+        "sk-or-v1-" + "0123456789abcdef" * 4,
+        "sk-ant-" + "api03-a_b-c",
+        "sk-lf-" + "12345678-90ab-cdef-1234-567890abcdef",
+        "lsv2_pt_" + "0123456789abcdef",
+        "pplx-" + "0123456789abcdef",
+        "r8_" + "0123456789abcdef",
+        "dapi" + "0123456789abcdef" * 2,
+        "Token " + "0123456789abcdef",
     ],
 )
 def test_a_key_is_known_by_its_form_under_any_name(secret: str) -> None:

@@ -70,14 +70,18 @@ def _read_literal(text: str, field: str) -> object:
 def _literal_to_json(value: object) -> object:
     """Give a Python literal as JSON has it: tuples and sets are lists there, and keys are texts.
 
+    A set has no order, and each process would give it another one: it is sorted.
+
     Raises:
         ValueError: JSON has nothing of its type.
     """
     match value:
         case None | str() | bool() | int() | float():
             return value
-        case list() | tuple() | set():
+        case list() | tuple():
             return [_literal_to_json(each) for each in value]
+        case set():
+            return [_literal_to_json(each) for each in sorted(value, key=repr)]
         case dict():
             return {str(name): _literal_to_json(each) for name, each in value.items()}
         case _:
