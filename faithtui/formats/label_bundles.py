@@ -429,14 +429,14 @@ class BundleReader:
             reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),
             created_at=fields.time("created_at"),
-            verdict=_read_verdict(fields),
+            verdict=_read_verdict(fields, "verdict"),
             note=fields.text_or_none("note", empty=True, limit=NOTE),
             target=fields.text_or_none("target"),
             batch=fields.text_or_none("batch"),
             scale=fields.text_or_none("scale"),
             raw_label=fields.text_or_none("raw_label", empty=True),
             run=None if fields.get("run") is None else fields.look_up("run", self._runs),
-            judge_verdict=fields.text_or_none("judge_verdict"),
+            judge_verdict=_read_verdict(fields, "judge_verdict"),
             saw_judge=fields.flag("saw_judge"),
             seconds=fields.amount_or_none("seconds"),
             code=None if code is None else fields.one_of("code", _CODES),
@@ -463,14 +463,14 @@ class BundleReader:
         self._lines.setdefault(act.id, number)
 
 
-def _read_verdict(fields: FieldReader) -> str | None:
-    word = fields.text_or_none("verdict")
+def _read_verdict(fields: FieldReader, name: str) -> str | None:
+    word = fields.text_or_none(name)
     if word is not None and word not in KNOWN_WORDS:
         known = ", ".join(f"`{each}`" for each in KNOWN_WORDS)
         words = (
             f"is {describe_json(word)}, which no metric knows; expected {known}; update faithtui"
         )
-        raise fields.make_error("verdict", words)
+        raise fields.make_error(name, words)
     return word
 
 

@@ -16,10 +16,10 @@ from typing import IO, Final, Self
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeRequest
+from faithtui.output_files import OWNER_ONLY, is_database
 
 FORMAT: Final = "faithtui-replies"
 VERSION: Final = 1
-_OWNER_ONLY: Final = 0o600
 
 
 def prompt_sha256(system: str, prompt: str) -> str:
@@ -41,17 +41,22 @@ class ReplyRecorder:
             path: Where to; its directory must exist.
 
         Raises:
-            ExportError: It cannot be written, or is something else than a recording.
+            ExportError: It cannot be written, or is something else than a recording, such as a
+                file that SQLite keeps beside a store.
         """
         self._path = path
         self._judge: tuple[str, str | None] | None = None
         """Name and fingerprint of the one whose replies are in the file."""
         self._is_judge_noted = False
         try:
+            if is_database(path.resolve()):
+                raise ExportError(
+                    f"{path} is a store, or belongs to one; name another file for --record"
+                )
             self._is_new = not path.exists() or path.stat().st_size == 0
             if not self._is_new:
                 self._judge = _read_judge(path)
-            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             self._file: IO[str] = os.fdopen(number, "a", encoding="utf-8", newline="\n")
         except OSError as error:
             raise ExportError(

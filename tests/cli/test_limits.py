@@ -102,6 +102,7 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
         {**acts[0], "uid": "a2", "note": "x" * 5_000_000},
         {**acts[0], "uid": "a3", "reviewer": "x" * 300},
         {**acts[0], "uid": "a4", "reviewer": "cy", "verdict": "yes"},
+        {**acts[0], "uid": "a5", "judge_verdict": "perhaps"},
     ]
     bundle.write_text("\n".join(json.dumps(each) for each in [*lines, *extra]))
     found = cli("merge", bundle, "--store", judged)
@@ -114,6 +115,8 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
         "rest in a file it names",
         "reviewer: the name of a reviewer may have 200 characters, and this has 300; choose a "
         "shorter one",
+        'judge_verdict: is "perhaps", which no metric knows; expected `yes`, `no`, `idk`, `1`, '
+        "`0`, `x`; update faithtui",
     ]
 
 

@@ -123,7 +123,7 @@ def test_what_is_no_recording_is_never_written_on(cli: Cli, judged: Path, tmp_pa
     notes, deep = tmp_path / "notes.txt", tmp_path / "deep.jsonl"
     notes.write_text("mine\n")
     deep.write_text("[" * 50_000)
-    for path in (notes, deep, judged):
+    for path in (notes, deep):
         before = path.read_bytes()
         found = cli("run", "--record", path, "--store", judged)
         assert found.code == ExportError.exit_code
@@ -133,6 +133,23 @@ def test_what_is_no_recording_is_never_written_on(cli: Cli, judged: Path, tmp_pa
     assert "cannot be written" in found.err
     with Store.open(judged, create=False) as store:
         assert len(store.runs.rows()) == 1
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_no_recording_goes_into_a_store_or_a_file_beside_one(
+    cli: Cli, judged: Path, tmp_path: Path, end: str, linked: bool
+) -> None:
+    path = judged.with_name(judged.name + end)
+    if linked:
+        path = tmp_path / "replies.jsonl"
+        path.symlink_to(judged.name + end)
+    found = cli("run", "--record", path, "--store", judged)
+    assert found.code == ExportError.exit_code
+    assert "is a store, or belongs to one; name another file for --record" in found.err
+    with Store.open(judged, create=False) as store:
+        assert len(store.runs.rows()) == 1
+    assert not judged.with_name(judged.name + "-journal").exists()
 
 
 def test_a_recording_of_a_later_version_is_refused(cli: Cli, judged: Path, tmp_path: Path) -> None:
