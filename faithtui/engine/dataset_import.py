@@ -3,7 +3,7 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -235,7 +235,7 @@ class _ImportPass:
         self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
-        self._pipes: Collection[Path] = ()
+        self._pipes: set[Path] = set()
         self._datasets: Sequence[DatasetFile | FileImport] = ()
         self._binary_scores: frozenset[str] | None = None
 
@@ -254,7 +254,7 @@ class _ImportPass:
         done = 0
         counts = []
         datasets, opened = self._open_datasets(files, source)
-        self._pipes, self._datasets = opened.keys(), datasets
+        self._datasets = datasets
         for each in datasets:
             if isinstance(each, FileImport):
                 counts.append(each)
@@ -293,7 +293,8 @@ class _ImportPass:
     ) -> tuple[list[DatasetFile | FileImport], dict[Path, RecordFile]]:
         """Say what each file is; files that cannot be read come as what became of them.
 
-        Pipes stay open, as they cannot be opened twice.
+        Pipes stay open, as they cannot be opened twice. A file that comes alone does too: its first
+        record may be large, and memory that held it once is not given back to the system.
         """
         found: list[DatasetFile | FileImport] = []
         opened: dict[Path, RecordFile] = {}
@@ -305,12 +306,15 @@ class _ImportPass:
                 name = name_source(path) if source is None else source
                 found.append(FileImport(path, name, refused=1))
                 continue
-            if path != STDIN and _is_kind(path.is_file):
+            is_file = path != STDIN and _is_kind(path.is_file)
+            if not is_file:
+                self._pipes.add(path)
+            if is_file and len(files) > 1:
                 file.close()
             else:
                 opened[path] = file
             found.append(dataset)
-        return join_datasets(found, are_one=source is not None, pipes=opened), opened
+        return join_datasets(found, are_one=source is not None, pipes=self._pipes), opened
 
     def _import_dataset(
         self, dataset: DatasetFile, opened: Mapping[Path, RecordFile], done: int, total: int

@@ -16,6 +16,8 @@ from faithtui.engine import dataset_import
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.errors import ConfigError
+from faithtui.formats.files import record_files
+from faithtui.formats.files.byte_streams import ByteStream, open_byte_stream
 from faithtui.formats.readers.conversations import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
@@ -492,3 +494,19 @@ def test_several_pipes_are_one_data_set_and_read_once(store: Store, tmp_path: Pa
     assert [(each.judge, each.conversations) for each in file.runs] == [
         ("imported:langsmith faithfulness", 1)
     ]
+
+
+def test_a_file_that_comes_alone_is_opened_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first record may be large, and memory that held it is not given back at once."""
+    opened: list[Path] = []
+    open_stream = open_byte_stream
+
+    def count(path: Path) -> ByteStream:
+        opened.append(path)
+        return open_stream(path)
+
+    monkeypatch.setattr(record_files, "open_byte_stream", count)
+    run(store, GOOD)
+    assert opened == [GOOD]

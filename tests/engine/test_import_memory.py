@@ -118,6 +118,20 @@ def test_600_mb_and_records_of_31_mb_stay_below_300_mb(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_a_large_record_of_a_file_stays_below_300_mb(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with path.open("wb") as file:
+        file.writelines(conversations(RECORD.most - 2 * MB, RECORD.most - 2 * MB))
+    program = [sys.executable, "-m", "faithtui", "import", path, "--store", tmp_path / "s.db"]
+    words = [sys.executable, "-c", PEAK, *map(str, program)]
+    environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")}
+    out = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+    code, peak = map(int, out.split())
+    assert code == 0
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("character", ["\N{GRINNING FACE}", "\N{CYRILLIC SMALL LETTER DE}"])
 @pytest.mark.parametrize("ensure_ascii", [True, False])
 def test_texts_of_wide_characters_alone_stay_below_280_mb(
