@@ -93,6 +93,9 @@ class WindowFailed:
     error: str
     """Class name of the error."""
     progress: RunProgress
+    said: str = ""
+    """What it says, with the status and first words of a provider's answer; "" when nothing. One
+    line without any key."""
 
 
 @dataclass(frozen=True, slots=True)

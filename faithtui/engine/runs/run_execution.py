@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, ItemId
+from faithtui.domain.judging.error_sentences import MOST_SAID
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
@@ -315,8 +317,9 @@ async def _store_windows(
         await execution.recorder.write_shared(execution.store.runs.save_window, item.id, assessment)
         progress = execution.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
-            kind = (assessment.score.reason or "").split(":", 1)[0]
-            execution.emit(WindowFailed(execution.row.id, item.id, position, kind, progress))
+            kind, _, words = (assessment.score.reason or "").partition(":")
+            said = make_visible_line(words.strip(), MOST_SAID)
+            execution.emit(WindowFailed(execution.row.id, item.id, position, kind, progress, said))
         else:
             execution.emit(WindowAssessed(execution.row.id, item.id, position, progress))
     return failures

@@ -154,7 +154,8 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             return f"{_format_name(event.item, names)} w{event.window + 1}: judged", "quiet"
         case WindowFailed():
             name = f"{_format_name(event.item, names)} w{event.window + 1}"
-            return f"{name}: not judged, {error_words(event.error)}", "bad"
+            why = f": {escape_line(event.said, limit=200).text}" if event.said else ""
+            return f"{name}: not judged, {error_words(event.error)}{why}", "bad"
         case ItemFinished(lacks_verdict=True):
             return f"{_format_name(event.item, names)}: a verdict is missing", "bad"
         case ItemFinished():

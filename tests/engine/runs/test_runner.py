@@ -108,7 +108,7 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
     def about_the_second(request: JudgeRequest) -> bool:
         return request.step == "claims" and "a-1 weighs" in request.prompt.split("Answers:")[1]
 
-    judge = failing(JudgeRequestRejected("no"), about_the_second)
+    judge = failing(JudgeRequestRejected("HTTP 400: no such model\x1b[31m"), about_the_second)
     events: list[RunEvent] = []
     await runner.execute_run(store, run, events.append, judge=opened(judge))
 
@@ -119,7 +119,10 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
         ScoreState.FAILED,
         ScoreState.SCORED,
     ]
-    assert [event.window for event in events if isinstance(event, WindowFailed)] == [1]
+    [event] = [each for each in events if isinstance(each, WindowFailed)]
+    assert (event.window, event.error) == (1, "JudgeRequestRejected")
+    assert event.said.startswith("HTTP 400: no such model")
+    assert "\x1b" not in event.said
     assert view.item.state is ItemState.FAILED
     assert view.item.scores is not None
     assert view.item.scores.windowed.value is None, "a part is never shown as the whole"

@@ -230,6 +230,12 @@ def test_every_kind_of_event_has_words() -> None:
         (RunEnded(RUN, RunState.STOPPED, "no key", SOME), "run stopped: no key"),
         (ItemFinished(RUN, ItemId(1), ItemState.SKIPPED, SOME), "conv-0147: skipped"),
         (WindowFailed(RUN, ItemId(9), 2, "JudgeRefused", SOME), "conversation 9 w3: not judged"),
+        (
+            WindowFailed(
+                RUN, ItemId(9), 2, "JudgeRequestRejected", SOME, "HTTP 400: no such model"
+            ),
+            ": HTTP 400: no such model",
+        ),
         (WindowAssessed(RUN, ItemId(1), 0, SOME), "conv-0147 w1: judged"),
     ],
 )
