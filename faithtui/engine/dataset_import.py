@@ -3,9 +3,12 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
+import contextlib
+import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
@@ -34,6 +37,9 @@ _RECORD_BYTES = 8 * 2**20
 _IMAGE_BYTES = 16 * 2**20
 """Of records, and of images, in one transaction, which memory has to hold and labels have to wait
 for. A conversation with more goes alone."""
+
+_MMAP_THRESHOLD: Final = -3
+"""`M_MMAP_THRESHOLD` of glibc's malloc.h."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +214,16 @@ def _is_kind(kind: Callable[[], bool]) -> bool:
         return False
 
 
+def _return_large_blocks() -> None:
+    """Let large blocks of memory go back to the system when they are free.
+
+    glibc keeps blocks as large as one that it freed before, unless it is told from which size on
+    it must not: of two files whose records have 31 MB, an import took 387 MB, and so 326.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another system's library
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1024 * 1024)
+
+
 def _is_pipe(path: Path) -> bool:
     """Say whether a file can be read once; one that is not there is no pipe."""
     return _is_kind(path.exists) and not _is_kind(path.is_file) and not _is_kind(path.is_dir)
@@ -253,6 +269,7 @@ class _ImportPass:
         total = sum(_get_file_size(path) for path in files)
         done = 0
         counts = []
+        _return_large_blocks()
         datasets, opened = self._open_datasets(files, source)
         self._datasets = datasets
         for each in datasets:
