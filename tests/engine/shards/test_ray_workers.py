@@ -154,9 +154,12 @@ def test_an_interrupt_ends_the_asking_and_the_next_command_goes_on(tmp_path: Pat
             while server.answered < 20:
                 assert process.poll() is None
                 time.sleep(0.01)
+            # However late it hears of it, most questions are still to be asked.
+            server.latency_s = 1.0
             process.send_signal(signal.SIGINT)
             assert read_json(process)["whole"] < 4
             assert process.returncode == 5
+        server.latency_s = 0.0
         assert measure_shards(
             source, results, judge="openai:m", base_url=server.url, concurrency=CONCURRENCY
         ).is_whole
