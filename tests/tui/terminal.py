@@ -25,7 +25,8 @@ from typing import Self
 
 from rich.cells import cell_len
 
-DOWN, HOME, ENTER, TAB, CTRL_Q = "\x1b[B", "\x1b[H", "\r", "\t", "\x11"
+DOWN, HOME, ENTER, TAB = "\x1b[B", "\x1b[H", "\r", "\t"
+CTRL_Q, CTRL_S = "\x11", "\x13"
 PATIENCE_S = 300.0
 """How long a text may take to appear before the test fails: far longer than on the busiest machine.
 A test that passes never waits for it."""

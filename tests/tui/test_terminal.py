@@ -26,7 +26,7 @@ from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 from tests.tui.building import RULE, SPEC
 from tests.tui.conftest import CLAIMS, REVIEWER
-from tests.tui.terminal import CTRL_Q, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal
+from tests.tui.terminal import CTRL_Q, CTRL_S, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal
 
 WORDS = {fmt.describe_label(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
 SAVED = re.compile(
@@ -205,10 +205,8 @@ def under_way(terminal: Terminal, server: WillingServer, path: Path) -> None:
     terminal.wait("No runs yet")
     terminal.press("n")
     terminal.wait("one run per metric")
-    terminal.press(TAB)
-    terminal.wait("provider:model")
     server.answers_no_more_than = 11
-    terminal.press(ENTER)
+    terminal.press(CTRL_S)
     terminal.wait("PROGRESS  #1")
     with Store.open(path, create=False) as store:
         terminal.wait(lambda: server.waiting > 0 and store.runs.row(RunId(1)).calls == 11)
@@ -418,9 +416,7 @@ def test_no_text_reaches_the_terminal_as_a_command(
         terminal.wait(f"{count} conversations: {count} done")
         terminal.press("n")
         terminal.wait("one run per metric")
-        terminal.press(TAB)
-        terminal.wait("provider:model")
-        terminal.press(ENTER)
+        terminal.press(CTRL_S)
         terminal.wait("PROGRESS  #2")
         terminal.wait(f"{count} / {count}")
         terminal.press("gr")
