@@ -130,7 +130,8 @@ def main() -> int:
     if collected:
         print(f"{A_PROPERTY} cannot be collected", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as folder:
+    # Paths with what Markdown escapes: a page that quotes one is the same on every machine.
+    with tempfile.TemporaryDirectory(prefix="faithtui_tests_") as folder:
         processes = PROCESSES_PER_CORE * (os.cpu_count() or 1)
         return 0 if run_parts(list_parts(ROOT), processes, Path(folder)) else 1
 

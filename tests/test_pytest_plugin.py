@@ -39,6 +39,8 @@ Run = Callable[..., pytest.RunResult]
 def run(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run tests with the plugin, which may be installed or not."""
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+    for name in ("CI", "BUILD_NUMBER"):  # with one of them pytest repeats each failure in full
+        monkeypatch.delenv(name, raising=False)
 
     def run_tests(code: str, *words: str) -> pytest.RunResult:
         pytester.makepyfile(TALK + code)

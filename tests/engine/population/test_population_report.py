@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from faithtui.agreement.documents.markdown_report import escape_markdown
 from faithtui.agreement.gate.threshold_checks import CheckOutcome
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
@@ -149,7 +150,10 @@ def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
     page = "".join(render_report(store, agreement, "md"))
     assert "of 360 claims in 120 conversations" in page
     assert "in the population" in page
-    assert f"The figures are about 360 claims of 120 conversations in {results}" in page
+    assert (
+        f"The figures are about 360 claims of 120 conversations in {escape_markdown(str(results))}"
+        in page
+    )
     assert "4 of 124 conversations of the population (3.2%) could not be judged" in page
     assert "| language | en |" in page
     found_json = json.loads("".join(render_report(store, agreement, "json")))

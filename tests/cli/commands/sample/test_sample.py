@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.documents.markdown_report import escape_markdown
 from tests.cli.conftest import Cli
 from tests.engine.results_folder import make_population, write_results
 
@@ -32,7 +33,8 @@ def test_it_says_what_was_drawn_of_what_and_what_comes_next(
     runs = cli("runs", "--store", store)
     assert f"only conversations drawn from 120 claims in {results} are here" in runs.err
     report = cli("report", "last", "--store", store)
-    assert f"The figures are about 120 claims of 40 conversations in {results}" in report.out
+    place = escape_markdown(str(results))
+    assert f"The figures are about 120 claims of 40 conversations in {place}" in report.out
 
 
 def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_path: Path) -> None:
