@@ -20,7 +20,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from faithtui.store.database import Database
-from faithtui.store.file.backups import list_store_files
+from faithtui.store.file.backups import list_database_files
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.
@@ -88,7 +88,7 @@ THOROUGH = (
     r"tui/review/test_images\.py::test_what_may_be_more.*\[image[024]-",
     r"tui/review/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
     r"tui/test_random_keys\.py::.*\[[12]\]",
-    r"tui/review/test_judge_visibility\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
+    r"tui/review/test_judge_reveal\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
     r"tui/settings/test_settings_screen\.py::test_every_section_stands_at_every_size\[size[02]\]",
     r"tui/test_screens\.py::test_the_run_bar_is_on_every_screen",
     r"tui/test_snapshots\.py::.*\[(120x40|200x60)\]",
@@ -232,7 +232,7 @@ def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         busy_timeout_s: float,
         read_only: bool = False,
     ) -> Database:
-        is_new = not any(map(os.path.lexists, list_store_files(path)))
+        is_new = not any(map(os.path.lexists, list_database_files(path)))
         if create and is_new and path.parent.is_dir():
             with contextlib.suppress(OSError):
                 shutil.copyfile(template, path)

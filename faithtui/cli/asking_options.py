@@ -5,6 +5,15 @@ from typing import Annotated
 
 import typer
 
+JudgesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="JUDGE",
+        help="The judge: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
+        "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
+    ),
+]
 TemperatureOption = Annotated[
     str | None,
     typer.Option(

@@ -14,14 +14,14 @@ from faithtui.cli import stores
 from faithtui.cli.commands.registry import add_commands
 from faithtui.cli.entry import COMPLETION
 from faithtui.cli.errors import exit_on_error
-from faithtui.cli.options import (
+from faithtui.cli.output import OutputStyle, set_output_style
+from faithtui.cli.shared_options import (
     HELP_OPTIONS,
     CommonOptions,
     JsonOption,
     StoreOption,
     read_color_mode,
 )
-from faithtui.cli.output import OutputStyle, set_output_style
 
 app = typer.Typer(
     name="faithtui",

@@ -46,12 +46,12 @@ _CLOSE = 0.75
 """How like a word must be to be taken for another one; as `difflib` measures it."""
 
 
-def list_completions(text: str, ground: FilterContext) -> tuple[str, ...]:
+def list_completions(text: str, context: FilterContext) -> tuple[str, ...]:
     """List the terms that the last word of a filter may become, in the order of the language.
 
     Args:
         text: What is typed, up to the cursor.
-        ground: Where the filter is used.
+        context: Where the filter is used.
 
     Returns:
         Whole terms, or names that end with a colon; () where any word may follow, or inside
@@ -63,33 +63,33 @@ def list_completions(text: str, ground: FilterContext) -> tuple[str, ...]:
     minus = "-" if typed.startswith("-") else ""
     word = typed.removeprefix("-").casefold()
     name, colon, _ = word.partition(":")
-    names = list_term_names(ground)
+    names = list_term_names(context)
     if not colon:
         found = [f"{each}:" for each in names]
-        if TermName.IS in names and "is:disagreement" in _list_terms(ground):
+        if TermName.IS in names and "is:disagreement" in _list_terms(context):
             found.append(DIFFERS)
         return tuple(f"{minus}{each}" for each in found if each.startswith(word))
     if name not in names:
         return ()
     return tuple(
         f"{minus}{each}"
-        for each in _list_values(TermName(name), ground)
+        for each in _list_values(TermName(name), context)
         if each.casefold().startswith(word) and each.casefold() != word
     )
 
 
-def complete_filter(text: str, ground: FilterContext) -> str | None:
+def complete_filter(text: str, context: FilterContext) -> str | None:
     """Complete a filter by the first thing its last word may become; None: there is none."""
-    found = list_completions(text, ground) if _last_word(text) else ()
+    found = list_completions(text, context) if _last_word(text) else ()
     return text.removesuffix(_last_word(text)) + found[0] if found else None
 
 
-def suggest_terms(text: str, ground: FilterContext) -> tuple[str, ...]:
+def suggest_terms(text: str, context: FilterContext) -> tuple[str, ...]:
     """Say which terms somebody may have meant whose words find nothing, most likely first."""
-    known = _list_terms(ground)
+    known = _list_terms(context)
     by_value = {each.partition(":")[2]: each for each in reversed(known)}
     found: list[str] = []
-    for term in parse_filter(text, ground).filter.list_terms(TermName.TEXT):
+    for term in parse_filter(text, context).filter.list_terms(TermName.TEXT):
         word = term.value.casefold()
         meant = next((_MEANT[each] for each in _MEANT if _begins(each, word)), None)
         close = get_close_matches(word, by_value, n=2, cutoff=_CLOSE)
@@ -111,33 +111,33 @@ def _is_one_word(value: str) -> bool:
     return bool(value) and '"' not in value and not any(each.isspace() for each in value)
 
 
-def _list_terms(ground: FilterContext) -> tuple[str, ...]:
+def _list_terms(context: FilterContext) -> tuple[str, ...]:
     """List every term that has no free value."""
-    terms = [each for name in list_term_names(ground) for each in _list_values(name, ground)]
-    if TermName.SCORE in list_term_names(ground):
+    terms = [each for name in list_term_names(context) for each in _list_values(name, context)]
+    if TermName.SCORE in list_term_names(context):
         terms.append("score:<0.5")
     return tuple(terms)
 
 
-def _list_values(name: TermName, ground: FilterContext) -> tuple[str, ...]:
+def _list_values(name: TermName, context: FilterContext) -> tuple[str, ...]:
     """List the terms with a name; () where any word may follow it."""
     values: tuple[str, ...]
     match name:
         case TermName.VERDICT:
-            values = (*ground.labels, MISSING)
+            values = (*context.labels, MISSING)
         case TermName.HUMAN:
-            values = (*ground.labels, NOT_A_CLAIM, NONE)
+            values = (*context.labels, NOT_A_CLAIM, NONE)
         case TermName.IS:
-            values = tuple(each for each in QUALITIES if each in list_qualities(ground))
+            values = tuple(each for each in QUALITIES if each in list_qualities(context))
         case TermName.CODE:
             values = tuple(each.name for each in REASON_CODES)
         case TermName.STATE:
-            values = STATES[ground.scope]
+            values = STATES[context.scope]
         case TermName.ANSWERS:
             values = tuple(ANSWERS)
         case TermName.ARCHIVED:
             values = ARCHIVED
         case _:
             # A blank ends a term, and a quotation mark begins a phrase.
-            values = tuple(each for each in ground.known.get(name, ()) if _is_one_word(each))
+            values = tuple(each for each in context.known.get(name, ()) if _is_one_word(each))
     return tuple(f"{name}:{each}" for each in values)

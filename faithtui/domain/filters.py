@@ -13,7 +13,7 @@ from enum import StrEnum
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS
-from faithtui.domain.text.search_words import split_search_words
+from faithtui.domain.text.search_words import list_folded_words
 
 
 class Scope(StrEnum):
@@ -258,12 +258,12 @@ class ParsedFilter:
     """What could not, in a sentence; the first of several."""
 
 
-def parse_filter(text: str, ground: FilterContext) -> ParsedFilter:
+def parse_filter(text: str, context: FilterContext) -> ParsedFilter:
     """Read what somebody typed.
 
     Args:
         text: Any text, unfinished ones too.
-        ground: Where it is used.
+        context: Where it is used.
 
     Returns:
         The filter without the terms that cannot be used, and what is wrong with the first of them;
@@ -277,7 +277,7 @@ def parse_filter(text: str, ground: FilterContext) -> ParsedFilter:
     good: list[Term] = []
     problem: str | None = None
     for term in terms:
-        wrong = term if isinstance(term, str) else _find_problem(term, ground)
+        wrong = term if isinstance(term, str) else _find_problem(term, context)
         if wrong is None and isinstance(term, Term):
             good.append(term)
         else:
@@ -308,21 +308,21 @@ def find_reason_code(value: str) -> str | None:
     return next((code.name for code in REASON_CODES if code.name == wanted), None)
 
 
-def describe_values(name: TermName, ground: FilterContext) -> str:
+def describe_values(name: TermName, context: FilterContext) -> str:
     """Say what can stand after a name."""
     match name:
         case TermName.VERDICT:
-            return ", ".join((*ground.labels, MISSING))
+            return ", ".join((*context.labels, MISSING))
         case TermName.HUMAN:
-            return ", ".join((*ground.labels, NOT_A_CLAIM, NONE))
+            return ", ".join((*context.labels, NOT_A_CLAIM, NONE))
         case TermName.IS:
-            return ", ".join(list_qualities(ground))
+            return ", ".join(list_qualities(context))
         case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
         case TermName.SCORE | TermName.WITH_OVERRIDES:
             return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
         case TermName.STATE:
-            return ", ".join(STATES[ground.scope])
+            return ", ".join(STATES[context.scope])
         case TermName.ANSWERS:
             return ", ".join(ANSWERS)
         case TermName.ARCHIVED:
@@ -331,18 +331,18 @@ def describe_values(name: TermName, ground: FilterContext) -> str:
             return _HINTS.get(name, "a word")
 
 
-def list_term_names(ground: FilterContext) -> tuple[TermName, ...]:
+def list_term_names(context: FilterContext) -> tuple[TermName, ...]:
     """List the names that can be used."""
     return tuple(
         name
-        for name in NAMES_BY_SCOPE[ground.scope]
-        if not (ground.blind and name in _REVEALING_NAMES)
+        for name in NAMES_BY_SCOPE[context.scope]
+        if not (context.blind and name in _REVEALING_NAMES)
     )
 
 
-def list_qualities(ground: FilterContext) -> Sequence[str]:
+def list_qualities(context: FilterContext) -> Sequence[str]:
     """List what can stand after `is:`."""
-    return [each for each in QUALITIES if not (ground.blind and each in _JUDGE_QUALITIES)]
+    return [each for each in QUALITIES if not (context.blind and each in _JUDGE_QUALITIES)]
 
 
 def _cut_terms(text: str) -> Iterator[Term | str]:
@@ -406,21 +406,21 @@ def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: 
     return Term(found, value, negated, quoted)
 
 
-def _find_problem(term: Term, ground: FilterContext) -> str | None:
+def _find_problem(term: Term, context: FilterContext) -> str | None:
     """Say what is wrong with a term; None when nothing is."""
     told, name, value = _quote_term(str(term)), term.name, term.value
     if name is TermName.TEXT:
-        if split_search_words(value):
+        if list_folded_words(value):
             return None
         return f"{told}: there is no letter or digit in it to look for"
-    if name not in NAMES_BY_SCOPE[ground.scope]:
-        there = ", ".join(f"{each}:" for each in list_term_names(ground))
-        return f"{told}: {ground.scope} cannot be found by `{name}:`; possible are {there}"
-    if ground.blind and _reveals_judge(term):
+    if name not in NAMES_BY_SCOPE[context.scope]:
+        there = ", ".join(f"{each}:" for each in list_term_names(context))
+        return f"{told}: {context.scope} cannot be found by `{name}:`; possible are {there}"
+    if context.blind and _reveals_judge(term):
         return f"{told} would reveal the judge's verdict, and this queue is blind"
-    if _is_possible(term, ground):
+    if _is_possible(term, context):
         return None
-    return f"{told}: after `{name}:` comes {describe_values(name, ground)}"
+    return f"{told}: after `{name}:` comes {describe_values(name, context)}"
 
 
 def _reveals_judge(term: Term) -> bool:
@@ -429,14 +429,14 @@ def _reveals_judge(term: Term) -> bool:
     )
 
 
-def _is_possible(term: Term, ground: FilterContext) -> bool:
+def _is_possible(term: Term, context: FilterContext) -> bool:
     value = term.value.casefold()
     match term.name:
         case TermName.VERDICT:
-            return bool(value) and (value == MISSING or ground.find_label(value) is not None)
+            return bool(value) and (value == MISSING or context.find_label(value) is not None)
         case TermName.HUMAN:
             special = value in (NONE, NOT_A_CLAIM)
-            return bool(value) and (special or ground.find_label(value) is not None)
+            return bool(value) and (special or context.find_label(value) is not None)
         case TermName.IS:
             return value in QUALITIES
         case TermName.CODE:
@@ -444,7 +444,7 @@ def _is_possible(term: Term, ground: FilterContext) -> bool:
         case TermName.SCORE | TermName.WITH_OVERRIDES:
             return value == NONE or read_bounds(value) is not None
         case TermName.STATE:
-            return value in STATES[ground.scope]
+            return value in STATES[context.scope]
         case TermName.ANSWERS:
             return value in ANSWERS
         case TermName.ARCHIVED:

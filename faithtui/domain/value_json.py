@@ -86,7 +86,7 @@ class JsonWriter:
         kind = type(value)
         form = self._forms.get(kind, _BY_NAME)
         if kind not in self._fields:
-            kept = (each for each in list_fields(kind) if each not in form.left_out)
+            kept = (each for each in list_field_names(kind) if each not in form.left_out)
             self._fields[kind] = tuple(kept)
         found: JsonFields = {
             form.renamed.get(name, name): self.write(getattr(value, name))
@@ -111,7 +111,7 @@ def value_json(value: object) -> Json:
     return JsonWriter({}).write(value)
 
 
-def list_fields(kind: type) -> tuple[str, ...]:
+def list_field_names(kind: type) -> tuple[str, ...]:
     """List the names of the fields of a dataclass or of a `NamedTuple`, in order."""
     if is_dataclass(kind):
         return tuple(each.name for each in fields(kind))

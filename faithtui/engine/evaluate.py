@@ -17,8 +17,8 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.value_json import Json
+from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
 from faithtui.engine.measure import build_metric

@@ -130,14 +130,14 @@ async def try_judge(
     """
     environ = os.environ if environ is None else environ
     environment = environment or RunEnvironment()
-    heard = _ReplyListener()
+    listener = _ReplyListener()
     profile = profile or JudgeProfile()
     refused = RefusedParameters()
     try:
         variable = find_missing_key(ref, base_url, environ)
         if variable is not None:
             return _make_failure(
-                ConfigError(f"it needs a key: {describe_key_places(variable)}"), heard
+                ConfigError(f"it needs a key: {describe_key_places(variable)}"), listener
             )
         opening = open_judge(
             ref,
@@ -154,25 +154,25 @@ async def try_judge(
                 return JudgeCheckResult(
                     True, "its file can be read; it answers what was recorded in it"
                 )
-            ladder = OutputFormatFallback(judge.ref, judge.rungs)
+            format_fallback = OutputFormatFallback(judge.ref, judge.rungs)
             asker = Asker(
                 judge,
                 MemoryReplyCache(),
-                ladder=ladder,
+                format_fallback=format_fallback,
                 pricing=pricing,
                 on_retry=_raise_error,
-                on_reply=heard,
+                on_reply=listener,
                 answer_limit=profile.max_tokens,
                 limiter=environment.rate_limiters.get_limiter(judge.account),
             )
-            heard.asker = asker
+            listener.asker = asker
             said = await _ask_for_verdicts(asker, _FACTS)
             swayed = await _is_swayed(asker) if _is_right(_list_verdict_words(said)) else None
     except JudgeError as error:
-        return await _explain_error(error, heard, ref, base_url, environ)
+        return await _explain_error(error, listener, ref, base_url, environ)
     except FaithtuiError as error:
-        return _make_failure(error, heard)
-    found = _assess_answers(said, swayed, ladder.output_format, heard)
+        return _make_failure(error, listener)
+    found = _assess_answers(said, swayed, format_fallback.output_format, listener)
     if not refused.names:
         return found
     names = " and ".join(refused.names)
@@ -268,21 +268,21 @@ def _assess_answers(
     said: tuple[ParsedVerdict | None, ...],
     swayed: bool | None,
     rung: OutputFormat | None,
-    heard: _ReplyListener,
+    listener: _ReplyListener,
 ) -> JudgeCheckResult:
     """Say what the answers are worth; `swayed` matters where they are right."""
     words = _list_verdict_words(said)
     lower = [None if word is None else word.lower() for word in words]
     way = "" if rung is None else f" by {rung.value}"
-    trial = heard.make_result(True, "", 0, rung)
+    trial = listener.make_result(True, "", 0, rung)
     answers = f"answers{way} in {trial.latency_ms or 0:,} ms"
     if None in lower:
         missing = lower.count(None)
         wrong = f"{answers}, but left {missing} of {len(lower)} claims without a verdict"
         advice = "Runs ask again for those; if it goes on, choose another model"
-        return heard.make_result(False, f"{wrong}. {advice}", JudgeError.exit_code, rung)
+        return listener.make_result(False, f"{wrong}. {advice}", JudgeError.exit_code, rung)
     if len(set(lower)) == 1:
-        return heard.make_result(
+        return listener.make_result(
             False,
             f"{answers}, but calls everything `{words[0]}`: what the text says and what it denies. "
             "Its verdicts mean nothing; choose another model",
@@ -300,28 +300,28 @@ def _assess_answers(
     if trial.latency_ms is not None and trial.latency_ms > SLOW_MS:
         hours = trial.latency_ms * 1_000 / 8 / 3_600_000
         sentence += f". It is slow: 1,000 questions take about {hours:.1f} h with 8 at once"
-    return heard.make_result(True, sentence, 0, rung)
+    return listener.make_result(True, sentence, 0, rung)
 
 
 async def _explain_error(
     error: JudgeError,
-    heard: _ReplyListener,
+    listener: _ReplyListener,
     ref: str,
     base_url: str | None,
     environ: Mapping[str, str],
 ) -> JudgeCheckResult:
     """Say what is wrong, with what only the server can tell."""
     if error.status == 404:
-        return _make_failure(error, heard, await _suggest_other_models(ref, base_url, environ))
+        return _make_failure(error, listener, await _suggest_other_models(ref, base_url, environ))
     if isinstance(error, JudgeTimeout) and error.status is None:
         return _make_failure(
             error,
-            heard,
+            listener,
             "A server may be loading the model: try again, or choose a smaller or nearer one",
         )
     if isinstance(error, JudgeReplyInvalid):
-        return _make_failure(error, heard, "Choose another model")
-    return _make_failure(error, heard)
+        return _make_failure(error, listener, "Choose another model")
+    return _make_failure(error, listener)
 
 
 async def _suggest_other_models(ref: str, base_url: str | None, environ: Mapping[str, str]) -> str:
@@ -343,7 +343,7 @@ async def _suggest_other_models(ref: str, base_url: str | None, environ: Mapping
 
 
 def _make_failure(
-    error: FaithtuiError, heard: _ReplyListener, advice: str = ""
+    error: FaithtuiError, listener: _ReplyListener, advice: str = ""
 ) -> JudgeCheckResult:
     sentence = f"{str(error).rstrip('.')}. {advice}" if advice else str(error)
-    return heard.make_result(False, sentence, error.exit_code)
+    return listener.make_result(False, sentence, error.exit_code)

@@ -15,8 +15,8 @@ from faithtui.agreement.statistics.ranks import auroc
 from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
+from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
@@ -91,7 +91,7 @@ async def judge_labelled_claims(
         judge,
         MemoryReplyCache(),
         concurrency=concurrency,
-        ladder=OutputFormatFallback(judge.ref, judge.rungs),
+        format_fallback=OutputFormatFallback(judge.ref, judge.rungs),
         limiter=limiter,
     )
     found: list[TrialVerdict | None] = [None] * len(claims)

@@ -29,7 +29,7 @@ from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RateLimiters, RequestLimiter, SpeedLimit
 from faithtui.engine.calls.reply_cache import MemoryReplyCache, ReplyCache
-from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.measurement import Call, Measurement, make_call, make_measurement
 from faithtui.errors import ConfigError, FaithtuiError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
@@ -129,7 +129,7 @@ class SharedLimits:
         budget: SpendingLimit | None = None,
         breaker: CircuitBreaker | None = None,
         sender: QuestionSender | None = None,
-        tally: Tally | None = None,
+        tally: CallCounts | None = None,
     ) -> None:
         """Begin; nothing is asked yet.
 
@@ -144,7 +144,7 @@ class SharedLimits:
             tally: Where calls are counted; None for one of its own.
         """
         self.slots = Slots(options.concurrency)
-        self.tally = tally or Tally()
+        self.tally = tally or CallCounts()
         self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
         self.get_limiter: Callable[[str], RequestLimiter | None] = (
             get_limiter
@@ -243,7 +243,7 @@ class MeasurementSession:
                 shared.replies,
                 slots=Slots(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
-                ladder=self._ladder,
+                format_fallback=self._ladder,
                 limiter=shared.get_limiter(self._judge.account),
                 budget=shared.budget,
                 breaker=shared.breaker,

@@ -141,7 +141,7 @@ def parse_record(raw: RawRecord, path: Path, *, nulls_for_nan: bool = False) -> 
         case bytes(data):
             found = _parse_large_object(data, nulls_for_nan)
         case text:
-            found = _parse_object(text, nulls_for_nan)
+            found = _parse_object_or_problem(text, nulls_for_nan)
     if isinstance(found, str):
         error = InputError(found, path=path, line=raw.line, record=raw.record)
         return JsonRecord(raw.line, raw.record, raw.end, raw.size, error)
@@ -199,7 +199,7 @@ class UnusableRecord(Exception):
     """The line is JSON in form, but not what a data file may hold."""
 
 
-def _parse_object(text: str, nulls_for_nan: bool = False) -> dict[str, object] | str:
+def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str, object] | str:
     """Parse one record; a text says why it cannot be used."""
     commas, lists, objects = text.count(","), text.count("["), text.count("{")
     too_many = RECORD_VALUES.find_problem(commas + lists + objects)
@@ -248,7 +248,7 @@ def _format_not_utf8(error: UnicodeDecodeError) -> str:
 
 
 def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] | str:
-    """Parse one record from its bytes, as `_parse_object` does from a text.
+    """Parse one record from its bytes, as `_parse_object_or_problem` does from a text.
 
     What this parser refuses goes to the other one, for the message and for lone surrogates.
     """
@@ -273,7 +273,7 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
         # counts before it: an escape may make each character take four bytes.
         most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
         most += 0 if data.isascii() and "\\u" not in text else len(data)
-        return RECORD_TEXTS.find_problem(most) or _parse_object(text, nulls_for_nan)
+        return RECORD_TEXTS.find_problem(most) or _parse_object_or_problem(text, nulls_for_nan)
     if too_wide is not None:
         return too_wide
     return clean if isinstance(clean, dict) else _format_not_object(clean)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from faithtui.domain.judging.examples import Example, Reference
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.domain.text.search_words import split_search_words
+from faithtui.domain.text.search_words import list_folded_words
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
-from faithtui.metrics.prompt_texts import format_block
+from faithtui.metrics.prompt_texts import fence_text
 
 MOST_REFERENCES = 8
 """Shown with an example, those the judge named first: what decides a claim is rarely more."""
@@ -63,7 +63,7 @@ def format_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
         spec: The metric whose question they stand in; verdicts are said in its words.
     """
     cases = [
-        format_block("case", f"e{number}", _format_case(each, spec))
+        fence_text("case", f"e{number}", _format_case(each, spec))
         for number, each in enumerate(examples)
     ]
     return "\n".join([_HEAD, *cases, _TAIL])
@@ -85,11 +85,11 @@ def _format_case(example: Example, spec: MetricSpec) -> str:
 
 def _choose_references(example: Example) -> list[str]:
     """Choose what the judge named, then what shares most words with the claim, in their order."""
-    wanted = set(split_search_words(example.claim))
+    wanted = set(list_folded_words(example.claim))
 
     def rank_reference(place: int) -> tuple[bool, int, int]:
         each: Reference = example.references[place]
-        shared = len(wanted.intersection(split_search_words(each.text)))
+        shared = len(wanted.intersection(list_folded_words(each.text)))
         return (each.stance is None, -shared, place)
 
     best = sorted(range(len(example.references)), key=rank_reference)[:MOST_REFERENCES]
@@ -98,11 +98,11 @@ def _choose_references(example: Example) -> list[str]:
 
 def _choose_passages(example: Example) -> list[str]:
     """Choose the passages that share most words with the claim, as many as there is room for."""
-    wanted = set(split_search_words(example.claim))
+    wanted = set(list_folded_words(example.claim))
     places = sorted(
         range(len(example.passages)),
         key=lambda place: (
-            -len(wanted.intersection(split_search_words(example.passages[place]))),
+            -len(wanted.intersection(list_folded_words(example.passages[place]))),
             place,
         ),
     )

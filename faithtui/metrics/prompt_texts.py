@@ -159,7 +159,7 @@ def _check_holes(path: Path, text: str, holes: Sequence[str]) -> None:
         raise ConfigError(f"{path}: ${hole} is not known here; known: {known}; $$ is a dollar sign")
 
 
-def format_block(kind: str, name: str, text: str) -> str:
+def fence_text(kind: str, name: str, text: str) -> str:
     """Set a text between marks that it does not contain."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     # Whoever tries long enough finds a text that holds its own eight digits, so then there are more
@@ -169,10 +169,10 @@ def format_block(kind: str, name: str, text: str) -> str:
     return f"<{kind} {name} {mark}>\n{text}\n</{mark}>"
 
 
-def format_blocks(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:
+def fence_texts(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:
     """Set numbered texts one below the other; `(none)` when there are none."""
     return (
-        "\n".join(format_block(kind, f"{letter}{first + n}", text) for n, text in enumerate(texts))
+        "\n".join(fence_text(kind, f"{letter}{first + n}", text) for n, text in enumerate(texts))
         or "(none)"
     )
 

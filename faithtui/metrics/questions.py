@@ -24,8 +24,8 @@ from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.metrics.prompt_texts import (
     FIRST_VERSION,
     PromptSet,
-    format_block,
-    format_blocks,
+    fence_text,
+    fence_texts,
     format_numbered,
 )
 from faithtui.metrics.shapes import (
@@ -112,7 +112,7 @@ def format_passages(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 def format_passage_blocks(kind: str, letter: str, passages: Sequence[Passage]) -> str:
     """Set passages that are read for what they state between marks, their images with them."""
-    written = format_blocks(kind, letter, format_passages(passages))
+    written = fence_texts(kind, letter, format_passages(passages))
     return f"{IMAGE_RULE}\n{written}" if list_images(passages) else written
 
 
@@ -204,8 +204,8 @@ def make_claims_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "claims",
-            history=format_block("earlier", "h", "\n".join(recent)) if recent else "(none)",
-            questions=format_blocks("question", "q", format_passages(questions)),
+            history=fence_text("earlier", "h", "\n".join(recent)) if recent else "(none)",
+            questions=fence_texts("question", "q", format_passages(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
         reply=make_lists_shape([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
@@ -228,7 +228,7 @@ def make_pooled_claims_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "pooled-claims",
-            questions=format_blocks("question", "q", format_passages(questions)),
+            questions=fence_texts("question", "q", format_passages(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
         reply=make_list_shape("claims", as_peer=as_peer),

@@ -36,7 +36,7 @@ from faithtui.metrics.findings import (
     mark_undefined,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
-from faithtui.metrics.prompt_texts import PromptSet, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.ragas.replies import (
     ParsedInference,
@@ -245,8 +245,8 @@ def _make_statements_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "statements",
-            question=format_blocks("question", "q", format_passages(each.questions)),
-            answer=format_blocks("answer", "a", format_passages(each.answers)),
+            question=fence_texts("question", "q", format_passages(each.questions)),
+            answer=fence_texts("answer", "a", format_passages(each.answers)),
         ),
         reply=make_statement_list_shape(as_peer=as_peer),
         max_tokens=600 + len(each.response),
@@ -264,7 +264,7 @@ def _make_inference_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference",
-            passages=format_blocks("passage", "p", format_passages(passages)),
+            passages=fence_texts("passage", "p", format_passages(passages)),
             statements=format_numbered("s", statements),
         ),
         reply=make_inferences_shape([f"s{n}" for n in range(len(statements))]),
@@ -283,7 +283,7 @@ def _make_inference_list_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference-list",
-            passages=format_blocks("passage", "p", format_passages(passages)),
+            passages=fence_texts("passage", "p", format_passages(passages)),
             statements=format_numbered("s", statements),
         ),
         reply=make_inference_list_shape(),

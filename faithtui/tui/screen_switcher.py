@@ -14,7 +14,7 @@ from faithtui.tui.navigation import CommandWindow
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

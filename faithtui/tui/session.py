@@ -15,7 +15,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.image_viewer import ImageFiles, open_outside
 from faithtui.tui.runs.shared_state import RunEnvironmentCache
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.screen.marks import RowMarks
+from faithtui.tui.screen.row_marks import RowMarks
 
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate

@@ -23,7 +23,7 @@ from faithtui.agreement.gate.accuracy_transfer import (
     find_judge_accuracy,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims

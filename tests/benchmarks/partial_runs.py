@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import (

@@ -22,7 +22,7 @@ import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
 from faithtui.agreement.population import BUNDLES, Population, PopulationStratum
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design

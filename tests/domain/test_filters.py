@@ -38,11 +38,11 @@ TYPED = st.one_of(st.text(), st.lists(PIECES).map("".join))
 @example('-"', FACTS, False)
 @example('verdict:"no', FACTS, False)
 def test_any_text_is_read_and_what_is_read_can_be_written(
-    text: str, ground: FilterContext, blind: bool
+    text: str, context: FilterContext, blind: bool
 ) -> None:
-    ground = FilterContext(ground.scope, ground.labels, ground.synonyms, blind)
-    reading = parse_filter(text, ground)
-    again = parse_filter(str(reading.filter), ground)
+    context = FilterContext(context.scope, context.labels, context.synonyms, blind)
+    reading = parse_filter(text, context)
+    again = parse_filter(str(reading.filter), context)
     assert again.filter == reading.filter
     assert again.problem is None
     assert reading.problem is None or "`" in reading.problem
@@ -81,7 +81,7 @@ def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "ground", "sentence"),
+    ("text", "context", "sentence"),
     [
         ("verdct:no", FACTS, "`verdct:no`: there is no `verdct:`; put it in quotation marks"),
         ("verdict:maybe", FACTS, "after `verdict:` comes yes, no, idk, missing"),
@@ -98,9 +98,9 @@ def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> 
     ],
 )
 def test_what_cannot_be_read_is_told_with_what_is_possible(
-    text: str, ground: FilterContext, sentence: str
+    text: str, context: FilterContext, sentence: str
 ) -> None:
-    reading = parse_filter(f"good {text} card", ground)
+    reading = parse_filter(f"good {text} card", context)
     assert reading.problem is not None
     assert sentence in reading.problem
     assert [term.value for term in reading.filter.terms] == ["good", "card"]
@@ -172,7 +172,7 @@ def test_the_last_plain_word_may_be_unfinished() -> None:
 
 @pytest.mark.parametrize("scope", Scope)
 def test_everything_offered_is_taken(scope: Scope) -> None:
-    ground = FilterContext(scope, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
+    context = FilterContext(scope, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
     values = {
         TermName.VERDICT: ("yes", "missing"),
         TermName.HUMAN: ("no", "x", "none"),
@@ -186,4 +186,4 @@ def test_everything_offered_is_taken(scope: Scope) -> None:
     }
     for name in NAMES_BY_SCOPE[scope]:
         for value in values.get(name, ("ann",)):
-            assert parse_filter(f"{name}:{value}", ground).problem is None
+            assert parse_filter(f"{name}:{value}", context).problem is None

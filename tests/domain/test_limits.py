@@ -30,17 +30,17 @@ def test_a_text_is_refused_with_its_field() -> None:
 
 @pytest.mark.parametrize("scope", list(Scope))
 def test_a_filter_of_three_thousand_words_is_one_sentence(scope: Scope) -> None:
-    ground = FilterContext(scope)
+    context = FilterContext(scope)
     words = " ".join(f"w{number}" for number in range(3_000))
-    found = parse_filter(words, ground)
+    found = parse_filter(words, context)
     assert found.filter == Filter()
     assert found.problem == FILTER.find_problem(len(words))
     some = " ".join(["word"] * (FILTER_TERMS.most + 1))
-    assert parse_filter(some, ground).problem == (
+    assert parse_filter(some, context).problem == (
         "a filter may have 100 words, and this has 101; leave some out, or put a phrase in "
         "quotation marks"
     )
-    assert parse_filter(" ".join(["word"] * FILTER_TERMS.most), ground).problem is None
+    assert parse_filter(" ".join(["word"] * FILTER_TERMS.most), context).problem is None
 
 
 def test_the_words_of_all_metrics_are_known() -> None:

@@ -173,7 +173,7 @@ def test_a_task_that_cannot_be_read_stops_no_other_of_its_conversation(tmp_path:
 @pytest.mark.parametrize("raised", [KeyError("x"), TypeError("y"), RecursionError("z")])
 def test_what_a_reader_did_not_think_of_is_one_refused_record(raised: Exception) -> None:
     def convert(
-        fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+        fields: AnySpelling, options: ReadOptions, collector: ImageCollector
     ) -> Iterator[ConversationDraft]:
         if fields.has("bad"):
             raise raised

@@ -12,7 +12,7 @@ from textual.worker import WorkerCancelled
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 
 async def calm(pilot: Pilot[None]) -> None:

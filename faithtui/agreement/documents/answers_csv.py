@@ -24,7 +24,7 @@ from faithtui.agreement.labelled_units import (
     decide_answer,
     is_tied,
 )
-from faithtui.agreement.report.levels import find_answer_verdict, pass_or_fail
+from faithtui.agreement.report.claim_and_answer_figures import find_answer_verdict, pass_or_fail
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule

@@ -33,7 +33,7 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
     VerdictCount,
 )
-from faithtui.agreement.report.raters import SelfConsistency
+from faithtui.agreement.report.rater_comparison import SelfConsistency
 from faithtui.agreement.report.settings import (
     IntervalMethod,
     ReportLevel,

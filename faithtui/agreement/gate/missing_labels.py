@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelState
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims

@@ -133,7 +133,7 @@ def _compute_detection(
     passed = sum(passes for _, _, passes in readings)
     at_half = count_matrix(
         (
-            (group, _class_name(not passes), _class_name(score < PASSING_SCORE))
+            (group, _detection_class(not passes), _detection_class(score < PASSING_SCORE))
             for group, score, passes in readings
         ),
         _FLAGGED,
@@ -178,5 +178,5 @@ def _evaluate_best_threshold(
     return choice.threshold, same, validated
 
 
-def _class_name(is_unfaithful: bool) -> str:
+def _detection_class(is_unfaithful: bool) -> str:
     return "positive" if is_unfaithful else "negative"

@@ -78,7 +78,7 @@ def measure_annotator_error(
     differing = [
         share
         for place in several
-        if (share := _compute_differing_pairs(claims.rows[place].opinions, names, passing))
+        if (share := _compute_share_of_differing_pairs(claims.rows[place].opinions, names, passing))
         is not None
     ]
     is_single = (human >= 0) & ~claims.has_several_reviewers
@@ -106,7 +106,7 @@ def estimate_single_error(differing: float, units: int) -> float:
     return (1 - sqrt(max(0.0, 1 - 2 * most))) / 2
 
 
-def _compute_differing_pairs(
+def _compute_share_of_differing_pairs(
     opinions: Collection[Opinion], names: Collection[str], passing: Collection[str]
 ) -> float | None:
     """Compute the share of pairs of annotators of whom one passes a claim and the other does not.

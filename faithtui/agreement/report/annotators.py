@@ -99,7 +99,7 @@ class ReviewerLabels:
     @cached_property
     def matrix(self) -> GroupedMatrix:
         """Them by group."""
-        return self.context.count_part(self.units)
+        return self.context.count_some_units_by_group(self.units)
 
 
 def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
@@ -223,7 +223,9 @@ def report_anchoring(given: ReviewerLabels) -> AnchoringReport | None:
     weights = context.weigh_units(units)
     counted = (is_blind | is_shown) & (weights > 0)
     blind, shown = (
-        context.compute_agreement(context.count_part(units.take(np.flatnonzero(each))))
+        context.compute_agreement(
+            context.count_some_units_by_group(units.take(np.flatnonzero(each)))
+        )
         for each in (is_blind, is_shown)
     )
     difference = estimate_share_difference(

@@ -9,8 +9,8 @@ import numpy as np
 
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.raters import (
-    ComparedClaim,
+from faithtui.agreement.report.rater_comparison import (
+    ClaimOpinions,
     JudgeRow,
     PairRow,
     RaterComparison,
@@ -407,7 +407,7 @@ class _JudgePair:
 
 
 def compare_raters(
-    claims: Sequence[ComparedClaim],
+    claims: Sequence[ClaimOpinions],
     runs: Sequence[RunId],
     labels: LabelSet,
     again: Sequence[SelfConsistency] = (),
@@ -469,7 +469,7 @@ def compare_raters(
     )
 
 
-_LabelReader = Callable[[ComparedClaim], str | None]
+_LabelReader = Callable[[ClaimOpinions], str | None]
 
 
 def _make_judge_reader(run: RunId) -> _LabelReader:
@@ -483,7 +483,7 @@ def _make_reviewer_reader(name: str) -> _LabelReader:
 
 
 def _make_consensus_reader(name: str) -> _LabelReader:
-    def read_consensus(claim: ComparedClaim) -> str | None:
+    def read_consensus(claim: ClaimOpinions) -> str | None:
         words = list_top_verdicts([each for each in claim.opinions if each.reviewer != name])
         return words[0] if len(words) == 1 else None
 
@@ -491,7 +491,7 @@ def _make_consensus_reader(name: str) -> _LabelReader:
 
 
 def _compute_figures(
-    claims: Sequence[ComparedClaim],
+    claims: Sequence[ClaimOpinions],
     reference: _LabelReader,
     rater: _LabelReader,
     labels: LabelSet,

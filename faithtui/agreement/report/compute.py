@@ -103,14 +103,14 @@ class FigureContext:
     _resamples: list[Resamples] = field(default_factory=list)
     """The last draws: all figures of a level are read off the same ones."""
 
-    def count_whole(self, units: UnitColumns) -> GroupedMatrix:
+    def count_all_units_by_group(self, units: UnitColumns) -> GroupedMatrix:
         """Count all units by group.
 
         Of a sample by strata, weights are estimated anew without each group.
         """
         if self.frame is None or units.strata is None:
             if self.frame_counts is None:
-                return self.count_part(units)
+                return self.count_some_units_by_group(units)
             counts, _ = self._count_cells(units, None, 1)
             return GroupedMatrix.of_groups(
                 self.categories, counts, frame=UnitFrame(counts, *self.frame_counts)
@@ -131,12 +131,12 @@ class FigureContext:
             frame=None if self.frame_counts is None else UnitFrame(counts, *self.frame_counts),
         )
 
-    def count_part(self, units: UnitColumns) -> GroupedMatrix:
+    def count_some_units_by_group(self, units: UnitColumns) -> GroupedMatrix:
         """Count some of the units by group; each weighs what it weighs in the whole."""
         return self.count_parts(units, np.zeros(len(units), np.int64), 1)[0]
 
     def count_parts(self, units: UnitColumns, part_of: Ints, parts: int) -> list[GroupedMatrix]:
-        """Count several parts of the units by group, see `count_part`.
+        """Count several parts of the units by group, see `count_some_units_by_group`.
 
         Args:
             units: All of them.
@@ -151,7 +151,7 @@ class FigureContext:
     def count_cumulative(
         self, units: UnitColumns, order: Ints, at: Sequence[int]
     ) -> list[GroupedMatrix]:
-        """Count ever more units by group, see `count_part`.
+        """Count ever more units by group, see `count_some_units_by_group`.
 
         Args:
             units: All of them.

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from faithtui.agreement.population import Population
-from faithtui.agreement.report.levels import count_labelled_strata
+from faithtui.agreement.report.claim_and_answer_figures import count_labelled_strata
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
 from faithtui.agreement.report.units import ComparedClaims

@@ -18,9 +18,13 @@ from faithtui.agreement.report.annotators import (
     report_humans_of_answers,
     report_raters,
 )
+from faithtui.agreement.report.claim_and_answer_figures import (
+    report_answers,
+    report_claims,
+    update_level_points,
+)
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, place_pairs
 from faithtui.agreement.report.headline import write_headline
-from faithtui.agreement.report.levels import report_answers, report_claims, update_level_points
 from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
@@ -30,7 +34,7 @@ from faithtui.agreement.report.model import (
     choose_primary_level,
 )
 from faithtui.agreement.report.population import report_population
-from faithtui.agreement.report.raters import SelfConsistency
+from faithtui.agreement.report.rater_comparison import SelfConsistency
 from faithtui.agreement.report.scores import (
     report_answer_scores,
     report_calibration,

@@ -416,12 +416,16 @@ class ComparedClaims:
     @cached_property
     def whole_matrix(self) -> GroupedMatrix:
         """The units by group; of a sample by strata, weights are estimated anew without each."""
-        return self.context.count_whole(self.units)
+        return self.context.count_all_units_by_group(self.units)
 
     @cached_property
     def part_matrix(self) -> GroupedMatrix:
         """The same as a part of the whole: weights stay when a group is left out."""
-        return self.whole_matrix if self.frame is None else self.context.count_part(self.units)
+        return (
+            self.whole_matrix
+            if self.frame is None
+            else self.context.count_some_units_by_group(self.units)
+        )
 
     def pair_up(self, places: Ints, reference: Ints) -> UnitColumns:
         """Put labels beside those of the judge.

@@ -116,9 +116,11 @@ def plan_for_target(
     if _find_recall_parts(strata) is None:
         target = replace(target, recall=None)
 
-    def find_plan(mixture: float) -> LabelPlan:
+    def find_plan(recall_share: float) -> LabelPlan:
         def make_plan(size: int) -> LabelPlan:
-            sizes = allocate_labels(strata, size, _weigh_claims(strata, target, mixture), fewest)
+            sizes = allocate_labels(
+                strata, size, _weigh_claims(strata, target, recall_share), fewest
+            )
             return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
 
         sizes = range(
@@ -157,8 +159,8 @@ def plan_for_budget(
         smallest. Without a recall to foresee: the best for the rate.
     """
 
-    def make_plan(target: PlanTarget, mixture: float) -> LabelPlan:
-        sizes = allocate_labels(strata, size, _weigh_claims(strata, target, mixture), fewest)
+    def make_plan(target: PlanTarget, recall_share: float) -> LabelPlan:
+        sizes = allocate_labels(strata, size, _weigh_claims(strata, target, recall_share), fewest)
         return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
 
     for_rate = make_plan(PlanTarget(), 0.0)
@@ -287,14 +289,14 @@ def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | N
 
 
 def _weigh_claims(
-    strata: Sequence[PlanStratum], target: PlanTarget, mixture: float
+    strata: Sequence[PlanStratum], target: PlanTarget, recall_share: float
 ) -> dict[str, float]:
     """Say how much a label of each stratum tells.
 
     Args:
         strata: All claims of the run.
         target: What variances are measured in.
-        mixture: Part of recall in what is made small, in [0, 1].
+        recall_share: Part of recall in what is made small, in [0, 1].
     """
     whole = sum(each.population for each in strata)
     parts = _find_recall_parts(strata) or (0.0, 0.0)
@@ -304,7 +306,7 @@ def _weigh_claims(
         recall = parts[each.is_flagged is True] / (target.recall or 1)
         recall *= math.sqrt(each.judged_share)
         share = min(max(each.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
-        change = math.sqrt((1 - mixture) * rate**2 + mixture * recall**2)
+        change = math.sqrt((1 - recall_share) * rate**2 + recall_share * recall**2)
         found[each.name] = each.population * math.sqrt(share * (1 - share)) * change
     return found
 

@@ -74,10 +74,10 @@ class JointCounts:
         return cls(
             points // height,
             points % height,
-            _add_up(which, counts, len(points)),
+            _sum_by_place(which, counts, len(points)),
             keys // max(1, len(points)),
             keys % max(1, len(points)),
-            _add_up(own, counts, len(keys)),
+            _sum_by_place(own, counts, len(keys)),
         )
 
     @property
@@ -88,10 +88,10 @@ class JointCounts:
     @property
     def group_sizes(self) -> Ints:
         """Units of each group."""
-        return _add_up(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
+        return _sum_by_place(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
 
 
-def _add_up(places: Ints, numbers: Ints, size: int) -> Ints:
+def _sum_by_place(places: Ints, numbers: Ints, size: int) -> Ints:
     """Add whole numbers up by place."""
     return np.bincount(places, weights=numbers, minlength=size).astype(np.int64)
 
@@ -228,7 +228,9 @@ def kendall_of_counts(joint: JointCounts) -> Point:
 def _count_margins(joint: JointCounts) -> tuple[Ints, Ints]:
     """Count the units at each level of the first value, and of the second."""
     x_size, y_size = int(joint.x.max(initial=-1)) + 1, int(joint.y.max(initial=-1)) + 1
-    return _add_up(joint.x, joint.counts, x_size), _add_up(joint.y, joint.counts, y_size)
+    return _sum_by_place(joint.x, joint.counts, x_size), _sum_by_place(
+        joint.y, joint.counts, y_size
+    )
 
 
 def _double_midranks(counts: Ints) -> Ints:
@@ -274,7 +276,7 @@ def _count_levels_of_groups(
     groups: Ints, levels: Ints, parts: Ints, counts: Ints, sizes: Ints
 ) -> Ints:
     """Count the units of each group at each level; shape (groups, levels)."""
-    found = _add_up(groups * len(counts) + levels, parts, len(sizes) * len(counts))
+    found = _sum_by_place(groups * len(counts) + levels, parts, len(sizes) * len(counts))
     return found.reshape(len(sizes), len(counts))
 
 
@@ -283,8 +285,8 @@ def _leave_out_kendall(joint: JointCounts) -> Floats:
     signs = _sum_signs(joint.x, joint.y, joint.counts)
     x, y, sizes = joint.x[joint.cells], joint.y[joint.cells], joint.group_sizes
     within = _sum_signs(x, y, joint.parts, joint.groups)
-    gone = _add_up(joint.groups, joint.parts * signs[joint.cells], len(sizes))
-    inside = _add_up(joint.groups, joint.parts * within, len(sizes))
+    gone = _sum_by_place(joint.groups, joint.parts * signs[joint.cells], len(sizes))
+    inside = _sum_by_place(joint.groups, joint.parts * within, len(sizes))
     balance = (joint.counts @ signs) / 2 - gone + inside / 2
     n = joint.n - sizes
     x_counts, y_counts = _count_margins(joint)
@@ -305,10 +307,10 @@ def _count_lost_ties(joint: JointCounts, levels: Ints, counts: Ints) -> Ints:
         counts: Units at each level.
     """
     keys, which = np.unique(joint.groups * len(counts) + levels, return_inverse=True)
-    own = _add_up(which, joint.parts, len(keys))
+    own = _sum_by_place(which, joint.parts, len(keys))
     whole = counts[keys % len(counts)]
     lost = _count_all_pairs(whole) - _count_all_pairs(whole - own)
-    return _add_up(keys // len(counts), lost, len(joint.group_sizes))
+    return _sum_by_place(keys // len(counts), lost, len(joint.group_sizes))
 
 
 def _sum_signs(x: Ints, y: Ints, counts: Ints, block: Ints | None = None) -> Ints:
@@ -355,13 +357,13 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
     """Compute the area without each group: its pairs leave, with the others and within it."""
     is_high = joint.y == 1
     width = int(joint.x.max(initial=0)) + 1
-    lows = _add_up(joint.x[~is_high], joint.counts[~is_high], width)
-    highs = _add_up(joint.x[is_high], joint.counts[is_high], width)
+    lows = _sum_by_place(joint.x[~is_high], joint.counts[~is_high], width)
+    highs = _sum_by_place(joint.x[is_high], joint.counts[is_high], width)
     # Twice what a positive at a level wins, and twice what a negative there loses.
     wins = 2 * np.cumsum(lows) - lows
     losses = 2 * (highs.sum() - np.cumsum(highs)) + highs
     x, high, sizes = joint.x[joint.cells], is_high[joint.cells], joint.group_sizes
-    gone = _add_up(joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes))
+    gone = _sum_by_place(joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes))
     # Within groups: a positive wins against what of its group lies below it, and half of ties.
     own_lows = np.where(high, 0, joint.parts)
     below = np.cumsum(own_lows) - own_lows
@@ -371,8 +373,10 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
     tied = np.zeros_like(own_lows)
     pairs = (x[1:] == x[:-1]) & (joint.groups[1:] == joint.groups[:-1]) & high[1:] & ~high[:-1]
     tied[1:][pairs] = own_lows[:-1][pairs]
-    inside = _add_up(joint.groups, np.where(high, joint.parts * (2 * below - tied), 0), len(sizes))
-    own_highs = _add_up(joint.groups, np.where(high, joint.parts, 0), len(sizes))
+    inside = _sum_by_place(
+        joint.groups, np.where(high, joint.parts * (2 * below - tied), 0), len(sizes)
+    )
+    own_highs = _sum_by_place(joint.groups, np.where(high, joint.parts, 0), len(sizes))
     positives = highs.sum() - own_highs
     negatives = lows.sum() - (sizes - own_highs)
     won = highs @ wins - gone + inside

@@ -172,7 +172,7 @@ def choose_score_threshold(
 
     table = count_matrix(
         (
-            (group, _class_name(bad), _class_name(is_flagged(group, score)))
+            (group, _detection_class(bad), _detection_class(is_flagged(group, score)))
             for group, score, bad in readings
         ),
         ("positive", "negative"),
@@ -241,5 +241,5 @@ def _round_score(score: float) -> float:
     return round(score, 9)
 
 
-def _class_name(bad: bool) -> str:
+def _detection_class(bad: bool) -> str:
     return "positive" if bad else "negative"

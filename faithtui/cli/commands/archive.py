@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import print_json, print_text
+from faithtui.cli.shared_options import (
     CommonOptions,
     JsonOption,
     StoreOption,
     merge_common_options,
 )
-from faithtui.cli.output import print_json, print_text
 from faithtui.cli.stores import open_store, read_run_id
 
 RunsArgument = Annotated[

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import CommonOptions, JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import print_json, print_text
+from faithtui.cli.shared_options import CommonOptions, JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import choose_store_path, find_store_path, make_store_directory
 from faithtui.errors import ConfigError
 

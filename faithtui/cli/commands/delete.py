@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
+from faithtui.cli.shared_options import (
     CommonOptions,
     JsonOption,
     RunArgument,
@@ -15,7 +16,6 @@ from faithtui.cli.options import (
     make_command_group,
     merge_common_options,
 )
-from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError, StoreError
 

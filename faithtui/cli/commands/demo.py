@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
-from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import print_json, print_text, print_to_stderr
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
 
 if TYPE_CHECKING:

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from faithtui.cli.options import (
+from faithtui.cli.output import (
+    Column,
+    print_error,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
+from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
     CommonOptions,
@@ -22,14 +30,6 @@ from faithtui.cli.options import (
     StoreOption,
     merge_common_options,
     read_idk_rule,
-)
-from faithtui.cli.output import (
-    Column,
-    print_error,
-    print_json,
-    print_table,
-    print_text,
-    print_to_stderr,
 )
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
-from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
     plural,
     print_hint,
@@ -16,6 +15,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.errors import ConfigError, InputError
 

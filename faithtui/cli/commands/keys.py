@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table
+from faithtui.cli.shared_options import JsonOption, merge_common_options
 from faithtui.errors import ConfigError
 
 

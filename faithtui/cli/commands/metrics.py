@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table, print_text
+from faithtui.cli.shared_options import JsonOption, merge_common_options
 
 if TYPE_CHECKING:
     from faithtui.metrics.registry import MetricEntry

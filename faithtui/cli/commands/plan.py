@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text
+from faithtui.cli.shared_options import (
     JsonOption,
     RunArgument,
     StoreOption,
     merge_common_options,
     read_named_numbers,
 )
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.shared_options import (
     ForceOption,
     JsonOption,
     RunArgument,
@@ -13,7 +14,6 @@ from faithtui.cli.options import (
     make_command_group,
     merge_common_options,
 )
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError, ExportError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from faithtui.cli.exposure import record_run_exposure
-from faithtui.cli.options import (
+from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
+from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
     JsonOption,
@@ -19,7 +20,6 @@ from faithtui.cli.options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import find_claim_set, open_store, read_run_id
 from faithtui.errors import ConfigError
 

@@ -3,7 +3,7 @@
 import typer
 
 from faithtui.cli.commands.archive import RunsArgument, set_archived
-from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 
 
 def restore(

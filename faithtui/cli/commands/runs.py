@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
     Column,
     format_overrides_cell,
@@ -13,6 +12,7 @@ from faithtui.cli.output import (
     print_table,
     print_to_stderr,
 )
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import open_store
 
 

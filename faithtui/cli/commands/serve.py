@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import StoreOption, merge_common_options
 from faithtui.cli.output import print_text, print_to_stderr
+from faithtui.cli.shared_options import StoreOption, merge_common_options
 from faithtui.cli.stores import choose_store_path
 from faithtui.errors import ConfigError
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
 
 
-def split_search_words(text: str) -> list[str]:
+def list_folded_words(text: str) -> list[str]:
     """List the words of a text in order, folded."""
     return [fold_word(found.group()) for found in _WORD.finditer(text)]
 

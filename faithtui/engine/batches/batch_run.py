@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.batches.batch_driver import drive_pending
 from faithtui.engine.batches.journal import BatchTracker
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.batches.submission import BatchSubmitter
-from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import StoreLeases
@@ -202,7 +202,7 @@ def _reopen_unfinished(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
     if row.state not in _SETTLED or store.batches.sum_outstanding(row.id).questions:
         return row
-    store.runs.reopen_unfinished(row.id, store.runs.list_unfinished(row.id))
+    store.runs.reopen_unfinished_items(row.id, store.runs.list_unfinished(row.id))
     return store.runs.row(row.id)
 
 

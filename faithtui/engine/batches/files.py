@@ -21,6 +21,7 @@ from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
+from faithtui.engine.batches.batch_driver import drive_pending
 from faithtui.engine.batches.batch_run import find_ending, hold_batch_lease, suggest_batch_export
 from faithtui.engine.batches.question_collector import (
     CollectedQuestion,
@@ -28,7 +29,6 @@ from faithtui.engine.batches.question_collector import (
     QuestionCollector,
 )
 from faithtui.engine.batches.results import UNANSWERED, store_results
-from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
@@ -273,8 +273,8 @@ def _make_collector(
     )
 
 
-def _take_all(pile: QuestionBuffer) -> list[CollectedQuestion]:
-    return pile.take(len(pile.questions), sys.maxsize)
+def _take_all(buffer: QuestionBuffer) -> list[CollectedQuestion]:
+    return buffer.take(len(buffer.questions), sys.maxsize)
 
 
 def _refuse_existing(path: Path) -> None:

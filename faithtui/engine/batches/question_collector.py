@@ -17,7 +17,7 @@ from faithtui.engine.calls.budget import Expense
 from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, reply_from_stored
-from faithtui.engine.runs.recorder import Recorder
+from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.errors import (
     JudgeError,
     JudgeMustWait,
@@ -100,13 +100,13 @@ class QuestionCollector:
     """Answers the questions of one run as far as answers are there.
 
     Attributes:
-        pile: Questions to be asked.
+        buffer: Questions to be asked.
         elsewhere: Batches of other runs that will answer questions of this one.
     """
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: RunWriter,
         run: RunId,
         *,
         size_of: Callable[[JudgeRequest], int],

@@ -55,11 +55,11 @@ class BatchSubmitter:
         if too_much:
             self._most_questions = max(1, min(too_much) // 2)
 
-    async def submit_batches(self, pile: QuestionBuffer, *, everything: bool) -> None:
+    async def submit_batches(self, buffer: QuestionBuffer, *, everything: bool) -> None:
         """Send full batches, and the rest too when there is nothing to wait for.
 
         Args:
-            pile: What was collected. It is closed when nothing more can be sent now.
+            buffer: What was collected. It is closed when nothing more can be sent now.
             everything: Nothing more is coming.
 
         Raises:
@@ -67,16 +67,18 @@ class BatchSubmitter:
             JudgeRequestRejected: It has no Batch API, or does not take these questions.
             StoreError: The store cannot be written.
         """
-        while pile.questions and (everything or self._is_full(pile)):
+        while buffer.questions and (everything or self._is_full(buffer)):
             if (
                 self._is_tight
                 and self._execution.store.batches.sum_outstanding(self._execution.row.id).batches
             ):
-                pile.close()
+                buffer.close()
                 return
-            fitting = self._keep_affordable(pile.take(self._most_questions, self.most_bytes), pile)
+            fitting = self._keep_affordable(
+                buffer.take(self._most_questions, self.most_bytes), buffer
+            )
             if fitting:
-                await _finish_despite_cancel(self._submit_batch(fitting, pile))
+                await _finish_despite_cancel(self._submit_batch(fitting, buffer))
 
     @property
     def is_over_budget(self) -> bool:
@@ -92,8 +94,8 @@ class BatchSubmitter:
         if self._cost_over_budget is not None:
             await self._make_budget().reserve(self._cost_over_budget)
 
-    def _is_full(self, pile: QuestionBuffer) -> bool:
-        return len(pile.questions) >= self._most_questions or pile.size >= self.most_bytes
+    def _is_full(self, buffer: QuestionBuffer) -> bool:
+        return len(buffer.questions) >= self._most_questions or buffer.size >= self.most_bytes
 
     def _make_budget(self) -> Budget:
         spec, totals = self._execution.row.spec, self._execution.totals
@@ -103,7 +105,7 @@ class BatchSubmitter:
         )
 
     def _keep_affordable(
-        self, shard: list[CollectedQuestion], pile: QuestionBuffer
+        self, shard: list[CollectedQuestion], buffer: QuestionBuffer
     ) -> list[CollectedQuestion]:
         """Keep as many as the budget holds even if all cost the most; close the pile at the end."""
         budget = self._make_budget()
@@ -113,11 +115,11 @@ class BatchSubmitter:
             committed += wanted.worst_cost
             if not budget.caps.has_room_for(committed):
                 self._cost_over_budget = wanted.worst_cost
-                pile.close(shard[count:])
+                buffer.close(shard[count:])
                 return shard[:count]
         return shard
 
-    async def _submit_batch(self, shard: list[CollectedQuestion], pile: QuestionBuffer) -> None:
+    async def _submit_batch(self, shard: list[CollectedQuestion], buffer: QuestionBuffer) -> None:
         """Write a batch down, send it, and note its receipt."""
         execution, uid = self._execution, uuid.uuid4().hex
         batches, write = execution.store.batches, execution.recorder.write
@@ -139,14 +141,14 @@ class BatchSubmitter:
                 or not batches.sum_outstanding(execution.row.id).questions
             ):
                 raise
-            pile.close()
+            buffer.close()
             return
         except JudgeUnusable:
             raise
         except JudgeError as error:
             # Whether it came to be is found out next time.
             self.troubles.append(str(error))
-            pile.close()
+            buffer.close()
             return
         await write(batches.mark_sent, uid, provider_id)
         execution.emit(BatchSent(execution.row.id, len(shard), execution.update_progress()))

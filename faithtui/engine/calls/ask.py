@@ -28,7 +28,7 @@ from faithtui.engine.calls.reply_cache import (
     compute_question_key,
     reply_from_stored,
 )
-from faithtui.engine.calls.send import Sender, Tally
+from faithtui.engine.calls.send import CallCounts, Sender
 from faithtui.errors import (
     ImagesNotSupported,
     JudgeAnswersUsedUp,
@@ -64,7 +64,7 @@ DOUBLINGS = 2
 """How often the token limit is raised for a reply that ran into it."""
 
 
-def _refuse_image(image: Image) -> ImageData:
+def _load_no_image(image: Image) -> ImageData:
     """Stand in for a source of images where there is none.
 
     Raises:
@@ -98,8 +98,8 @@ class Asker:
         *,
         concurrency: int = 1,
         slots: Slots | None = None,
-        tally: Tally | None = None,
-        ladder: OutputFormatFallback | None = None,
+        tally: CallCounts | None = None,
+        format_fallback: OutputFormatFallback | None = None,
         limiter: RequestLimiter | None = None,
         budget: SpendingLimit | None = None,
         pricing: Pricing | None = None,
@@ -107,7 +107,7 @@ class Asker:
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         pace: QuestionPace | None = None,
-        load_image: Callable[[Image], ImageData] = _refuse_image,
+        load_image: Callable[[Image], ImageData] = _load_no_image,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
@@ -125,7 +125,7 @@ class Asker:
             concurrency: Questions in flight at once.
             slots: Places for them, when somebody else changes how many; `concurrency` is not used.
             tally: Where calls are counted; None for one of its own.
-            ladder: How JSON is asked for; None: from the top.
+            format_fallback: How JSON is asked for; None: from the top.
             limiter: Limits of the judge's account; None: nobody limits it.
             budget: What may be spent; None: anything.
             pricing: What calls cost; None: nobody knows.
@@ -167,13 +167,13 @@ class Asker:
         self._leases = leases or NoLeases()
         self._breaker = breaker
         self._before_step = before_step
-        self.tally = tally or Tally()
+        self.tally = tally or CallCounts()
         self._sender: QuestionSender = sender or Sender(
             judge,
             replies,
             slots,
             tally=self.tally,
-            ladder=ladder,
+            format_fallback=format_fallback,
             limiter=limiter,
             budget=budget,
             pricing=pricing,

@@ -74,7 +74,7 @@ _PASSING_ERRORS: Final = (JudgeTimeout, JudgeUnavailable)
 
 
 @dataclass(slots=True)
-class StepTally:
+class StepCallCounts:
     """Calls of one step."""
 
     calls: int = 0
@@ -84,7 +84,7 @@ class StepTally:
 
 
 @dataclass(slots=True)
-class Tally:
+class CallCounts:
     """Counts of calls, kept by the engine's thread alone."""
 
     calls: int = 0
@@ -103,12 +103,12 @@ class Tally:
     estimated: int = 0
     """Calls whose tokens are ours and not the judge's."""
     latencies_ms: deque[int] = field(default_factory=lambda: deque(maxlen=LATENCIES))
-    steps: dict[str, StepTally] = field(default_factory=dict)
+    steps: dict[str, StepCallCounts] = field(default_factory=dict)
     """By step, in the order of their first question."""
 
-    def get_step(self, name: str) -> StepTally:
+    def get_step(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""
-        return self.steps.setdefault(name, StepTally())
+        return self.steps.setdefault(name, StepCallCounts())
 
 
 class Sender:
@@ -120,8 +120,8 @@ class Sender:
         replies: ReplyCache,
         slots: Slots,
         *,
-        tally: Tally,
-        ladder: OutputFormatFallback | None = None,
+        tally: CallCounts,
+        format_fallback: OutputFormatFallback | None = None,
         limiter: RequestLimiter | None = None,
         budget: SpendingLimit | None = None,
         pricing: Pricing | None = None,
@@ -137,7 +137,7 @@ class Sender:
             replies: Where replies are kept.
             slots: Places for requests in the air.
             tally: Where calls are counted.
-            ladder: How JSON is asked for; None: from the top.
+            format_fallback: How JSON is asked for; None: from the top.
             limiter: Limits of the judge's account; None: nobody limits it.
             budget: What may be spent; None: anything.
             pricing: What calls cost; None: nobody knows.
@@ -150,7 +150,7 @@ class Sender:
         self.tally = tally
         self._judge = judge
         self._replies = replies
-        self._format_fallback = ladder or OutputFormatFallback(judge.ref, judge.rungs)
+        self._format_fallback = format_fallback or OutputFormatFallback(judge.ref, judge.rungs)
         self._limiter = limiter
         self._budget = budget or Budget(BudgetCaps())
         self._pricing = pricing or NoPrices()

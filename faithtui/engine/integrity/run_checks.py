@@ -58,7 +58,7 @@ class CheckSnapshot:
 def check_run(
     store: Store,
     run: RunId,
-    heard: Callable[[int, int], None] = lambda _done, _total: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
     *,
     stopped: Callable[[], bool] = lambda: False,
     breath_s: float = 0.0,
@@ -68,7 +68,7 @@ def check_run(
     Args:
         store: The store.
         run: The run.
-        heard: Is told how many are done, and of how many, after each batch and at the start.
+        on_progress: Is told how many are done, and of how many, after each batch and at the start.
         stopped: Is asked before each conversation whether to stop; what was checked is kept.
         breath_s: Pause after each conversation, in seconds.
 
@@ -83,7 +83,7 @@ def check_run(
         return 0
     rules = make_check_rules(store, store.runs.row(run).spec)
     done = 0
-    heard(0, len(waiting))
+    on_progress(0, len(waiting))
     for some in _split_into_batches(waiting):
         checked = []
         for item in some:
@@ -94,7 +94,7 @@ def check_run(
                 time.sleep(breath_s)
         store.findings.save(checked)
         done += len(checked)
-        heard(done, len(waiting))
+        on_progress(done, len(waiting))
         if len(checked) < len(some):
             break
     return done

@@ -35,9 +35,9 @@ from faithtui.engine.review.examples import read_run_examples
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.planner import draft_run, shares_claims
-from faithtui.engine.runs.recorder import StoreImages
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
+from faithtui.engine.runs.run_writer import StoreImages
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge

@@ -28,12 +28,12 @@ from faithtui.engine.calls.image_hosts import check_image_addresses, list_addres
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import (
     make_refused_parameters,
     open_run_judge,
     rebuild_metric,
 )
+from faithtui.engine.runs.run_writer import RunWriter, StoreImages, StoreReplyCache
 from faithtui.errors import StoreError
 from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import JudgeTraits, Question
@@ -88,7 +88,7 @@ async def re_ask_claim(
         MetricError: The metric cannot apply any more.
     """
     environment = environment or RunEnvironment()
-    recorder = Recorder(store)
+    recorder = RunWriter(store)
     recorder.unstored.recover_into_store(store)
     view = store.runs.review_view(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
@@ -164,7 +164,7 @@ class _ReAsk:
 
 
 def _make_asker(
-    recorder: Recorder, view: ReviewView, judge: Judge, environment: RunEnvironment
+    recorder: RunWriter, view: ReviewView, judge: Judge, environment: RunEnvironment
 ) -> Asker:
     row, store = view.run, recorder.store
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
@@ -172,7 +172,7 @@ def _make_asker(
         judge,
         StoreReplyCache(recorder, judge.ref, row.id, None),
         concurrency=row.spec.concurrency,
-        ladder=OutputFormatFallback(
+        format_fallback=OutputFormatFallback(
             judge.ref, judge.rungs, known=None if known is None else OutputFormat(known)
         ),
         limiter=environment.rate_limiters.get_limiter(judge.account),

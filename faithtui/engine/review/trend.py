@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_metric_options
-from faithtui.agreement.report.levels import count_labelled_strata, report_claims
+from faithtui.agreement.report.claim_and_answer_figures import count_labelled_strata, report_claims
 from faithtui.agreement.report.report import PreparedUnits, compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend import Trend, TrendPoint

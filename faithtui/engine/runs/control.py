@@ -6,7 +6,7 @@ from collections.abc import Callable
 from faithtui.engine.calls.budget import Budget, BudgetCaps
 from faithtui.engine.calls.concurrency_limit import Slots
 from faithtui.engine.calls.rate_limiter import RateLimiter
-from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs.yield_to_ui import UiYielder
 
 MOST_CONCURRENT = 256
@@ -37,7 +37,7 @@ class RunControl:
         self._paused_s = 0.0
         self.requests = Slots(workers)
         self.conversations = Slots(workers)
-        self.tally = Tally()
+        self.tally = CallCounts()
         self.limiter: RateLimiter | None = None
         self.budget: Budget | None = None
         self.ui_yielder = UiYielder()

@@ -40,8 +40,8 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.runs.recorder import Recorder
 from faithtui.engine.runs.run_log import log_events
+from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
@@ -73,7 +73,7 @@ class RunExecution:
     row: RunRow
     metric: Metric[Any]
     control: RunControl
-    recorder: Recorder
+    recorder: RunWriter
     emit: EventSink
     on_steps: Callable[[str], None]
     counts: RunProgress
@@ -203,7 +203,7 @@ def _make_execution(
     def emit_trouble(sentence: str | None) -> None:
         emit(StoreTroubled(row.id, sentence, execution.update_progress()))
 
-    recorder = Recorder(store, on_trouble=emit_trouble)
+    recorder = RunWriter(store, on_trouble=emit_trouble)
     execution = RunExecution(
         store,
         row,

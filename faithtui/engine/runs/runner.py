@@ -12,9 +12,9 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.error_sentences import MOST_SAID
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.batches import batch_run
+from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
-from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import Leases, NoLeases
@@ -23,7 +23,6 @@ from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
-from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
@@ -34,6 +33,7 @@ from faithtui.engine.runs.run_execution import (
     rebuild_metric,
     run_to_end,
 )
+from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import STOPS_THE_RUN
@@ -100,7 +100,7 @@ async def execute_run(
             )
         judge = open_run_judge(row, environment, control.ui_yielder.wait_for_turn, refused)
     if retry_unfinished:
-        store.runs.reopen_unfinished(run)
+        store.runs.reopen_unfinished_items(run)
         row = store.runs.row(run)
     opening = judge
 
@@ -200,7 +200,7 @@ def _make_asker(
         StoreReplyCache(execution.recorder, judge.ref, row.id, leases.holder, set_totals),
         slots=control.requests,
         tally=control.tally,
-        ladder=OutputFormatFallback(
+        format_fallback=OutputFormatFallback(
             judge.ref,
             judge.rungs,
             known=None if known is None else OutputFormat(known),

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, Self
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import NO_EXPENSE, Expense
 from faithtui.engine.calls.reply_cache import QuestionContext
-from faithtui.engine.runs.recorder import FLOOR_BYTES
+from faithtui.engine.runs.run_writer import FLOOR_BYTES
 from faithtui.engine.shards.measured_rows import MeasuredRows
 from faithtui.engine.shards.results_schema import JOURNAL, get_table_file
 from faithtui.errors import ExportError

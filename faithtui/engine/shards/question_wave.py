@@ -17,7 +17,7 @@ from faithtui.engine.calls.answers_per_question import check_answers_left
 from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_usage
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
-from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.measurement_session import AnyJudge, AskingOptions
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
@@ -49,7 +49,7 @@ class WaveSender:
         form: QuestionFile,
         pricing: Pricing,
         journal: ShardJournal,
-        tally: Tally,
+        tally: CallCounts,
         answers: Path,
         questions: IO[bytes],
     ) -> None:
@@ -164,7 +164,7 @@ async def open_wave(
     judge: AnyJudge,
     asking: AskingOptions,
     journal: ShardJournal,
-    tally: Tally,
+    tally: CallCounts,
 ) -> AsyncIterator[WaveSender]:
     """Open the files of a shard's wave; the file of questions appears whole, or goes.
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from faithtui.domain.scores import ScoreState
+from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import QuestionSender
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
-from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
-from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
 from faithtui.engine.measurement_session import (
     AnyJudge,
@@ -181,7 +181,7 @@ class _ShardWork:
         self._images = _ImagesInFlight()
         self._on_progress = on_progress
         self._breaker = CircuitBreaker(settings.max_failures, 0)
-        self.tally = Tally()
+        self.tally = CallCounts()
         self.waiting = 0
         """Questions that are in a file."""
         self._records: Iterator[tuple[int, ParsedRecord]] = iter(())

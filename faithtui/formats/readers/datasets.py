@@ -107,14 +107,14 @@ def open_dataset(
     """
     file = RecordFile(path, choice.renames)
     try:
-        dataset = _recognise(file.sample, choice, source)
+        dataset = _explain_match(file.sample, choice, source)
     except BaseException:
         file.close()
         raise
     return dataset, file
 
 
-def _recognise(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
+def _explain_match(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
     if choice.name == AUTO:
         found = detect_format(sample)
         reader, reason = found.reader, found.reason

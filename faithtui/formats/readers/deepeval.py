@@ -81,7 +81,7 @@ _GOLDEN: Final = RowNames(
 )
 
 
-def _recognise_conversations(sample: Sample) -> str | None:
+def _explain_conversations_match(sample: Sample) -> str | None:
     for record in sample.records:
         if not has_keys(record, "turns") or has_any_key(record, *_NEUTRAL_KEYS):
             continue
@@ -176,7 +176,7 @@ class ConversationReader:
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
-        return _recognise_conversations(sample)
+        return _explain_conversations_match(sample)
 
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`."""
@@ -195,7 +195,7 @@ class ConversationReader:
                 yield make_parsed_record(each, read.conversation, read.images)
 
 
-def _recognise_goldens(sample: Sample) -> str | None:
+def _explain_goldens_match(sample: Sample) -> str | None:
     if any(has_keys(each, "input", "actual_output") for each in sample.records):
         fields = AnySpelling(sample.records[0])
         return f"rows with deepeval's `input` and `{fields.find_name('actual_output')}`"
@@ -203,9 +203,9 @@ def _recognise_goldens(sample: Sample) -> str | None:
 
 
 def _convert_golden(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    draft = read_row(fields, _GOLDEN, options, gallery)
+    draft = read_row(fields, _GOLDEN, options, collector)
     calls = draft.metadata.get("tools_called") or draft.metadata.get("toolsCalled")
     answer = draft.last_answer
     if isinstance(calls, list) and answer is not None:
@@ -219,6 +219,6 @@ CONVERSATIONS = ConversationReader()
 GOLDENS = RecordReader(
     "deepeval-goldens",
     "deepeval goldens and test cases of single exchanges",
-    _recognise_goldens,
+    _explain_goldens_match,
     _convert_golden,
 )

@@ -86,7 +86,7 @@ _ROW: Final = RowNames(
 _FAITHFULNESS: Final = "faithfulness"
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_any_key(record, *_CASES, *_CONVERSATIONS):
             name = AnySpelling(record).find_name(*_CASES, *_CONVERSATIONS)
@@ -97,14 +97,14 @@ def _recognise(sample: Sample) -> str | None:
 
 
 def _convert(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     if has_any_key(fields.value, "metricsData"):
-        yield _read_case(fields, options, gallery)
+        yield _read_case(fields, options, collector)
         return
     for names in (_CASES, _CONVERSATIONS):
         yield from make_drafts(
-            fields.elements(*names), lambda each: _read_case(each, options, gallery)
+            fields.elements(*names), lambda each: _read_case(each, options, collector)
         )
     for key in fields.rest():
         if fold_key(key) not in _KNOWN_RUN:
@@ -112,15 +112,15 @@ def _convert(
 
 
 def _read_case(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
     metrics = list(fields.objects("metrics_data", "metricsData"))
     trace = fields.take("trace")
     if fields.has("turns"):
-        draft = _read_turns(fields, gallery)
+        draft = _read_turns(fields, collector)
         keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     else:
-        draft = read_row(fields, _ROW, options, gallery)
+        draft = read_row(fields, _ROW, options, collector)
     if isinstance(trace, dict):
         _add_trace(draft, AnySpelling(trace))
     own = _take_own_results(draft)
@@ -158,7 +158,7 @@ def _list_own_claims(own: Sequence[Mapping[str, object]]) -> frozenset[str]:
     )
 
 
-def _read_turns(fields: AnySpelling, gallery: ImageCollector) -> ConversationDraft:
+def _read_turns(fields: AnySpelling, collector: ImageCollector) -> ConversationDraft:
     draft = ConversationDraft()
     turns = fields.take("turns")
     if not isinstance(turns, list):
@@ -167,7 +167,7 @@ def _read_turns(fields: AnySpelling, gallery: ImageCollector) -> ConversationDra
     orders = [each.get("order") for each in turns if isinstance(each, dict)]
     if len(orders) == len(turns) and all(isinstance(each, int) for each in orders):
         turns = sorted(turns, key=lambda turn: turn["order"])
-    MessageReader(draft, gallery).read_all(turns, "turns")
+    MessageReader(draft, collector).read_all(turns, "turns")
     for turn in draft.turns:
         turn.details.pop("order", None)
     return draft
@@ -411,4 +411,4 @@ def _read_verdicts(text: str) -> list[tuple[str | None, str | None]]:
     ]
 
 
-READER = RecordReader("deepeval-run", "finished test runs of deepeval", _recognise, _convert)
+READER = RecordReader("deepeval-run", "finished test runs of deepeval", _explain_match, _convert)

@@ -29,7 +29,7 @@ def _samples(record: dict[str, object]) -> list[dict[str, object]]:
     return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         for each in _samples(record)[:3]:
             if has_keys(each, "summary", "source") and has_any_key(each, "annotations"):
@@ -38,9 +38,9 @@ def _recognise(sample: Sample) -> str | None:
 
 
 def _convert(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
-    del gallery
+    del collector
     samples = fields.elements("samples") if fields.has("samples") else (fields,)
     yield from make_drafts(samples, lambda each: _read_sample(each, options))
 
@@ -93,4 +93,4 @@ def _add_label(
     )
 
 
-READER = RecordReader("faithbench", "FaithBench batches", _recognise, _convert)
+READER = RecordReader("faithbench", "FaithBench batches", _explain_match, _convert)

@@ -42,7 +42,7 @@ def _examples(record: dict[str, object]) -> list[object]:
     return found if isinstance(found, list) else [record]
 
 
-def _recognise_dataset(sample: Sample) -> str | None:
+def _explain_dataset_match(sample: Sample) -> str | None:
     for record in sample.records:
         if any(
             has_keys(each, "query")
@@ -55,9 +55,9 @@ def _recognise_dataset(sample: Sample) -> str | None:
 
 
 def _convert_dataset(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
-    del gallery
+    del collector
     examples = fields.elements("examples") if fields.has("examples") else (fields,)
     yield from make_drafts(examples, lambda each: _read_example(each, options))
 
@@ -79,7 +79,7 @@ def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraf
     return draft
 
 
-def _recognise_results(sample: Sample) -> str | None:
+def _explain_results_match(sample: Sample) -> str | None:
     if any(
         has_keys(each, "query", "response", "passing")
         or has_keys(each, "query", "response", "pairwise_source")
@@ -90,11 +90,11 @@ def _recognise_results(sample: Sample) -> str | None:
 
 
 def _convert_result(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     given = {name: fields.take(name) for name in _OF_RESULT}
     feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
-    draft = read_row(fields, _RESULT, options, gallery)
+    draft = read_row(fields, _RESULT, options, collector)
     answer = draft.last_answer
     if answer is None:
         draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
@@ -143,8 +143,8 @@ def _to_flag(value: object) -> bool | None:
 
 
 DATASET = RecordReader(
-    "llamaindex", "LlamaIndex labelled RAG data sets", _recognise_dataset, _convert_dataset
+    "llamaindex", "LlamaIndex labelled RAG data sets", _explain_dataset_match, _convert_dataset
 )
 RESULTS = RecordReader(
-    "llamaindex-results", "LlamaIndex evaluation results", _recognise_results, _convert_result
+    "llamaindex-results", "LlamaIndex evaluation results", _explain_results_match, _convert_result
 )

@@ -55,7 +55,7 @@ class _Task:
     judges: dict[str, object] = field(default_factory=dict)
 
 
-def _recognise_tasks(sample: Sample) -> str | None:
+def _explain_tasks_match(sample: Sample) -> str | None:
     if any(has_keys(each, "task_id", "input", "contexts") for each in sample.records):
         return "MTRAG tasks, with `task_id`, `input` and `contexts`"
     return None
@@ -79,7 +79,7 @@ class TaskReader:
 
     def recognise(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
-        return _recognise_tasks(sample)
+        return _explain_tasks_match(sample)
 
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`; conversations come after the last record was read."""
@@ -103,7 +103,7 @@ class TaskReader:
                 lines = [value.pop(_LINE) for value in values]
                 size = max(1, last.size)
                 place = FileRecord(last.path, min(lines), None, last.end, size, {})
-                gallery = ImageCollector(find_image_folder(last.path))
+                collector = ImageCollector(find_image_folder(last.path))
                 tasks: list[_Task] = []
                 for value, line in zip(values, lines, strict=True):
                     try:
@@ -112,8 +112,8 @@ class TaskReader:
                         yield refuse_record(replace(place, line=line), error)
                 if not tasks:
                     continue
-                drafts = _join_tasks(conversation, tasks, gallery, key=conversation)
-                yield from build_drafts(place, drafts, options, gallery)
+                drafts = _join_tasks(conversation, tasks, collector, key=conversation)
+                yield from build_drafts(place, drafts, options, collector)
 
 
 def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
@@ -155,18 +155,18 @@ def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
 
 
 def _join_tasks(
-    conversation: str, tasks: Sequence[_Task], gallery: ImageCollector, *, key: str
+    conversation: str, tasks: Sequence[_Task], collector: ImageCollector, *, key: str
 ) -> Iterator[ConversationDraft]:
     """Make one conversation of tasks whose histories hold each other's answers, else one of each.
 
     Args:
         conversation: Its id.
         tasks: Of one conversation and one model.
-        gallery: Takes images.
+        collector: Takes images.
         key: Of the conversation as a whole.
     """
     ordered = sorted(tasks, key=lambda task: (task.turn, task.number))
-    joined = _try_to_join(ordered, gallery)
+    joined = _try_to_join(ordered, collector)
     if joined is not None:
         joined.key = key
         joined.metadata = {"conversation_id": conversation, **joined.metadata}
@@ -175,7 +175,7 @@ def _join_tasks(
     known = {task.turn: task for task in ordered}
     for task in ordered:
         draft = ConversationDraft()
-        MessageReader(draft, gallery).read_all(task.history, "input")
+        MessageReader(draft, collector).read_all(task.history, "input")
         answers = [turn for turn in draft.turns if turn.role == "assistant"]
         for place, turn in enumerate(answers, start=1):
             earlier = known.get(place)
@@ -189,11 +189,11 @@ def _join_tasks(
         yield draft
 
 
-def _try_to_join(tasks: Sequence[_Task], gallery: ImageCollector) -> ConversationDraft | None:
+def _try_to_join(tasks: Sequence[_Task], collector: ImageCollector) -> ConversationDraft | None:
     draft = ConversationDraft()
     for task in tasks:
         history = ConversationDraft()
-        MessageReader(history, gallery).read_all(task.history, "input")
+        MessageReader(history, collector).read_all(task.history, "input")
         before = describe_turns(draft.turns)
         if task.answer is None or describe_turns(history.turns)[: len(before)] != before:
             return None
@@ -220,14 +220,14 @@ def _add_answer(draft: ConversationDraft, task: _Task) -> None:
         scores.setdefault(judge, {})[str(position)] = value
 
 
-def _recognise_evaluations(sample: Sample) -> str | None:
+def _explain_evaluations_match(sample: Sample) -> str | None:
     if any(has_keys(each, "tasks", "evaluations", "documents") for each in sample.records):
         return "InspectorRAGet's `tasks`, `documents` and `evaluations`"
     return None
 
 
 def _convert_evaluations(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     documents: dict[str, dict[str, object]] = {}
     scales: dict[str, str | None] = {}
@@ -275,7 +275,7 @@ def _convert_evaluations(
             except UNREADABLE as error:
                 yield describe_failure(error, each.where if isinstance(each, AnySpelling) else "")
     for (conversation, model), answers in answered.items():
-        for draft in _join_tasks(conversation, answers, gallery, key=f"{conversation}/{model}"):
+        for draft in _join_tasks(conversation, answers, collector, key=f"{conversation}/{model}"):
             draft.metadata["model"] = model
             yield draft
 
@@ -356,6 +356,6 @@ TASKS = TaskReader()
 EVALUATIONS = RecordReader(
     "inspectorraget",
     "InspectorRAGet evaluations, as MTRAG's",
-    _recognise_evaluations,
+    _explain_evaluations_match,
     _convert_evaluations,
 )

@@ -247,11 +247,11 @@ def conversation_from_json(
     plain = _build_plain_conversation(found, source)
     if plain is not None:
         return ParsedConversation(plain, {})
-    gallery = ImageCollector(find_image_folder(path))
+    collector = ImageCollector(find_image_folder(path))
     try:
         read = _Conversation.model_validate(found)
         turns = tuple(
-            _make_turn(turn, f"turns[{position}]", gallery)
+            _make_turn(turn, f"turns[{position}]", collector)
             for position, turn in enumerate(read.turns)
         )
         if read.id is not None:
@@ -265,7 +265,7 @@ def conversation_from_json(
             metadata=_merge_metadata(read),
             ratings=tuple(_make_ratings(read.human_labels or (), turns)),
         )
-        return ParsedConversation(conversation, gallery.data)
+        return ParsedConversation(conversation, collector.data)
     except ValidationError as error:
         field, reason = _describe_validation_error(error.errors(include_url=False)[0], found)
     except ShapeError as error:
@@ -332,15 +332,15 @@ def _build_plain_turn(value: object) -> Turn | None:
     return Turn(role, content, tuple(documents))
 
 
-def _make_turn(read: _Turn, field: str, gallery: ImageCollector) -> Turn:
-    images = _read_images(read.images, field, gallery)
+def _make_turn(read: _Turn, field: str, collector: ImageCollector) -> Turn:
+    images = _read_images(read.images, field, collector)
     if read.retrieval_context is None:
         return Turn(read.role, read.content, images=images)
     documents = tuple(
         Document(
             item.text,
             item.source,
-            _read_images(item.images, f"{field}.retrieval_context[{place}]", gallery),
+            _read_images(item.images, f"{field}.retrieval_context[{place}]", collector),
         )
         for place, item in enumerate(read.retrieval_context)
     )
@@ -348,16 +348,16 @@ def _make_turn(read: _Turn, field: str, gallery: ImageCollector) -> Turn:
 
 
 def _read_images(
-    read: Sequence[_Image] | None, field: str, gallery: ImageCollector
+    read: Sequence[_Image] | None, field: str, collector: ImageCollector
 ) -> tuple[Image, ...]:
     """Read the images of a turn or of a document, in order."""
     return tuple(
-        _read_image(each, f"{field}.images[{place}]", gallery)
+        _read_image(each, f"{field}.images[{place}]", collector)
         for place, each in enumerate(read or ())
     )
 
 
-def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
+def _read_image(read: _Image, field: str, collector: ImageCollector) -> Image:
     """Read one image.
 
     Raises:
@@ -366,13 +366,13 @@ def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
     try:
         if read.base64 is not None:
             name, shown = "base64", ""
-            return gallery.add_base64(read.base64, read.media_type)
+            return collector.add_base64(read.base64, read.media_type)
         if read.path is not None:
             name, shown = "path", f"is {describe_json(read.path)}, which "
-            return gallery.add_path(read.path, read.media_type)
+            return collector.add_path(read.path, read.media_type)
         # Nothing that may be a secret: messages end up in logs.
         name, shown = "url", f"is {describe_json(format_address(read.url or ''))}, which "
-        return gallery.add_url(read.url or "", read.media_type)
+        return collector.add_url(read.url or "", read.media_type)
     except InputError as error:
         raise ShapeError(f"{field}.{name}", f"{shown}{error.reason}") from error
 

@@ -20,7 +20,7 @@ _KNOWN: Final = KNOWN | frozenset(
 _OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "claim_id")
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         fields = AnySpelling(record)
         found = fields.take(*_MESSAGES)
@@ -32,16 +32,16 @@ def _recognise(sample: Sample) -> str | None:
 
 
 def _convert(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     messages = read_cell(fields.take(*_MESSAGES), fields.find_name(*_MESSAGES))
     if not isinstance(messages, list):
         raise fields.make_error(_MESSAGES, messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*ID, "conversation_id", "thread_id", "session_id"))
-    MessageReader(draft, gallery).read_all(messages, fields.find_name(*_MESSAGES))
+    MessageReader(draft, collector).read_all(messages, fields.find_name(*_MESSAGES))
     choices = fields.take("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        MessageReader(draft, gallery).read_all([choices[0].get("message")], "choices[0].message")
+        MessageReader(draft, collector).read_all([choices[0].get("message")], "choices[0].message")
     given = fields.take(*CONTEXTS)
     answer = draft.last_answer
     if given is not None and answer is not None:
@@ -50,4 +50,4 @@ def _convert(
     yield draft
 
 
-READER = RecordReader("openai-chat", "chat messages, as OpenAI has them", _recognise, _convert)
+READER = RecordReader("openai-chat", "chat messages, as OpenAI has them", _explain_match, _convert)

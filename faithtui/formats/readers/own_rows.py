@@ -74,7 +74,7 @@ class ClaimRowReader:
                     continue
                 last = each
                 try:
-                    row = _read_row(each.found, is_table=options.sample.is_table)
+                    row = _read_cells(each.found, is_table=options.sample.is_table)
                 except UNREADABLE as error:
                     yield refuse_record(each, error)
                     continue
@@ -82,8 +82,8 @@ class ClaimRowReader:
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
                 place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})
-                gallery = ImageCollector(last.path.parent)
-                yield from build_drafts(place, _make_drafts(rows, options), options, gallery)
+                collector = ImageCollector(last.path.parent)
+                yield from build_drafts(place, _make_drafts(rows, options), options, collector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class LabelRowReader:
         yield from ()
 
 
-def _read_row(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any]:
+def _read_cells(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any]:
     """Read a row as it was written, whatever file it comes from.
 
     Raises:

@@ -131,9 +131,9 @@ class RecordReader:
             if isinstance(each.found, InputError):
                 yield make_parsed_record(each, each.found)
                 continue
-            gallery = ImageCollector(find_image_folder(each.path))
-            drafts = self.convert(AnySpelling(each.found), options, gallery)
-            yield from build_drafts(each, drafts, options, gallery)
+            collector = ImageCollector(find_image_folder(each.path))
+            drafts = self.convert(AnySpelling(each.found), options, collector)
+            yield from build_drafts(each, drafts, options, collector)
 
 
 def make_drafts(
@@ -163,7 +163,7 @@ def build_drafts(
     record: FileRecord,
     drafts: Iterable[ConversationDraft | ShapeError],
     options: ReadOptions,
-    gallery: ImageCollector,
+    collector: ImageCollector,
 ) -> Iterator[ParsedRecord]:
     """Build the conversations of a record; what cannot be built is told with its place."""
     iterator = iter(drafts)
@@ -183,7 +183,7 @@ def build_drafts(
         except UNREADABLE as error:
             yield refuse_record(record, describe_failure(error, draft.where))
             continue
-        yield make_parsed_record(record, built, gallery.data, tuple(draft.verdicts))
+        yield make_parsed_record(record, built, collector.data, tuple(draft.verdicts))
 
 
 def describe_failure(error: Exception, where: str = "") -> ShapeError:

@@ -144,7 +144,7 @@ class RowNames:
 
 
 def read_row(
-    fields: AnySpelling, names: RowNames, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, names: RowNames, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
     """Make a conversation of one interaction.
 
@@ -152,7 +152,7 @@ def read_row(
         ShapeError: A part of the row is of another type, or it has neither question nor answer.
     """
     draft = ConversationDraft(key=fields.text(*names.identity))
-    reader = MessageReader(draft, gallery)
+    reader = MessageReader(draft, collector)
     history = read_cell(fields.take(*HISTORY), fields.find_name(*HISTORY))
     if looks_like_messages(history) and isinstance(history, list):
         reader.read_all(history, fields.find_name(*HISTORY))
@@ -276,7 +276,7 @@ _OF_OTHER_TOOLS: Final = (
 """Keys of rows that readers of their own know more about."""
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     names = find_row_names(sample)
     if names is None:
         return None
@@ -293,9 +293,9 @@ def _recognise(sample: Sample) -> str | None:
 
 
 def _convert(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    yield read_row(fields, RowNames(), options, gallery)
+    yield read_row(fields, RowNames(), options, collector)
 
 
-READER = RecordReader("rows", "rows of question, answer and contexts", _recognise, _convert)
+READER = RecordReader("rows", "rows of question, answer and contexts", _explain_match, _convert)

@@ -43,7 +43,7 @@ def _is_conversation(record: dict[str, object]) -> bool:
     return looks_like_messages(given)
 
 
-def _recognise_rows(sample: Sample) -> str | None:
+def _explain_rows_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_keys(record, "user_input") and not _is_conversation(record):
             if has_any_key(record, "response", "retrieved_contexts", "reference"):
@@ -52,20 +52,20 @@ def _recognise_rows(sample: Sample) -> str | None:
     return None
 
 
-def _recognise_conversations(sample: Sample) -> str | None:
+def _explain_conversations_match(sample: Sample) -> str | None:
     if any(_is_conversation(each) for each in sample.records):
         return "`user_input` is a list of messages, as in ragas's multi-turn samples"
     return None
 
 
 def _convert_row(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     own = list_objects(fields.take(OWN_KEY))
     metadata = fields.take("metadata") if own else None
     for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
         fields.take(name)  # what `own` says in full
-    draft = read_row(fields, _ROW, options, gallery)
+    draft = read_row(fields, _ROW, options, collector)
     answer = draft.last_answer
     if own and answer is not None:
         first = own[0]
@@ -78,18 +78,21 @@ def _convert_row(
 
 
 def _convert_conversation(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     messages = read_cell(fields.take("user_input"), "user_input")
     if not isinstance(messages, list):
         raise fields.make_error(("user_input",), messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*_ROW.identity))
-    MessageReader(draft, gallery).read_all(messages, "user_input")
+    MessageReader(draft, collector).read_all(messages, "user_input")
     keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     yield draft
 
 
-ROWS = RecordReader("ragas", "ragas rows (single-turn samples)", _recognise_rows, _convert_row)
+ROWS = RecordReader("ragas", "ragas rows (single-turn samples)", _explain_rows_match, _convert_row)
 CONVERSATIONS = RecordReader(
-    "ragas-multi-turn", "ragas multi-turn samples", _recognise_conversations, _convert_conversation
+    "ragas-multi-turn",
+    "ragas multi-turn samples",
+    _explain_conversations_match,
+    _convert_conversation,
 )

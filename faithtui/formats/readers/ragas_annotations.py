@@ -34,7 +34,7 @@ def _is_annotated(value: object) -> bool:
     return isinstance(value, list) and bool(value) and has_keys(value[0], "metric_input", "prompts")
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         for metric, rows in record.items():
             if _is_annotated(rows):
@@ -43,21 +43,21 @@ def _recognise(sample: Sample) -> str | None:
 
 
 def _convert(
-    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     for metric, rows in fields.value.items():
         if not _is_annotated(rows):
             options.notes.unknown_keys[metric] += 1
             continue
-        read_one = partial(_read_annotation, metric, options, gallery)
+        read_one = partial(_read_annotation, metric, options, collector)
         yield from make_drafts(AnySpelling({metric: rows}).elements(metric), read_one)
 
 
 def _read_annotation(
-    metric: str, options: ReadOptions, gallery: ImageCollector, fields: AnySpelling
+    metric: str, options: ReadOptions, collector: ImageCollector, fields: AnySpelling
 ) -> ConversationDraft:
     given = fields.inner("metric_input")
-    draft = read_row(given, _ROW, options, gallery)
+    draft = read_row(given, _ROW, options, collector)
     draft.metadata["metric_output"] = fields.take("metric_output")
     draft.metadata["target"] = fields.take("target")
     is_accepted = fields.take("is_accepted")
@@ -166,5 +166,5 @@ def _to_passed(word: str) -> bool | None:
 
 
 READER = RecordReader(
-    "ragas-annotations", "ragas annotated exports (MetricAnnotation)", _recognise, _convert
+    "ragas-annotations", "ragas annotated exports (MetricAnnotation)", _explain_match, _convert
 )

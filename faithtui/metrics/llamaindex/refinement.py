@@ -26,7 +26,7 @@ from faithtui.metrics.context_packs import (
     repack_text,
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate
-from faithtui.metrics.prompt_texts import PromptSet, format_block
+from faithtui.metrics.prompt_texts import PromptSet, fence_text
 from faithtui.metrics.questions import format_passages, list_images
 
 FIRST_SPARE_TOKENS = 500
@@ -187,11 +187,11 @@ class _RemainingChunks:
         if own is not None:
             return own.format(context_str=chunk, query_str=self._response, existing_answer=earlier)
         holes = {
-            "context": format_block("context", "c", chunk),
-            "answer": format_block("answer", "a", self._response),
+            "context": fence_text("context", "c", chunk),
+            "answer": fence_text("answer", "a", self._response),
         }
         if step == "refine":
-            holes["earlier"] = format_block("reply", "r", earlier)
+            holes["earlier"] = fence_text("reply", "r", earlier)
         return self._settings.prompts.render(step, **holes)
 
     def _take_images(self, chunk: str) -> list[Image]:

@@ -102,11 +102,11 @@ def _read_inference(name: str, value: object) -> ParsedInference:
     except ValidationError as error:
         raise ReplyMismatch(f"`{name}.verdict`: {error.errors()[0]['msg']}") from error
     return ParsedInference(
-        "1" if verdict else "0", _to_word(value["verdict"]), reason.strip() or None
+        "1" if verdict else "0", _value_as_text(value["verdict"]), reason.strip() or None
     )
 
 
-def _to_word(word: object) -> str:
+def _value_as_text(word: object) -> str:
     return word if isinstance(word, str) else json.dumps(word)
 
 

@@ -117,18 +117,20 @@ def drop_repeats(passages: Sequence[Passage]) -> tuple[Passage, ...]:
 
 def find_first_turns(conversation: Conversation) -> Mapping[str, int]:
     """Give the first assistant turn that has each document, by what is shown of it."""
-    homes: dict[str, int] = {}
+    first_turns: dict[str, int] = {}
     for position, turn in enumerate(conversation.turns):
         if turn.role == "assistant":
             for document in turn.retrieval_context or ():
-                homes.setdefault(Passage(document.text, document.images).text_with_marks, position)
-    return homes
+                first_turns.setdefault(
+                    Passage(document.text, document.images).text_with_marks, position
+                )
+    return first_turns
 
 
-def make_claim(statement: str, document: Passage, homes: Mapping[str, int]) -> Claim:
+def make_claim(statement: str, document: Passage, first_turns: Mapping[str, int]) -> Claim:
     """Make what gets the verdict."""
     return Claim(
-        turn=homes[document.text_with_marks],
+        turn=first_turns[document.text_with_marks],
         text=statement,
         span=find_span(statement, document.text),
         kind="statement",

@@ -79,7 +79,7 @@ def gather_by_evidence(
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
-    homes = find_first_turns(conversation)
+    first_turns = find_first_turns(conversation)
     plans = _plan_questions(metric, views)
     first = {
         document: view.window.position for view in reversed(views) for document in view.documents
@@ -87,7 +87,7 @@ def gather_by_evidence(
     read = yield from ask_all(
         (
             # What a document costs belongs to the first window that has it.
-            _ask_about_document(metric, document, groups, homes, first[document])
+            _ask_about_document(metric, document, groups, first_turns, first[document])
             for document, groups in plans.items()
         ),
         at_once=metric.async_mode,
@@ -127,7 +127,7 @@ def _ask_about_document(
     metric: RelevanceOptions,
     document: Passage,
     groups: Sequence[tuple[Passage, ...]],
-    homes: Mapping[str, int],
+    first_turns: Mapping[str, int],
     window: int,
 ) -> Questions[DocumentReplies]:
     """Find a document's statements, and compare them with every group of messages."""
@@ -160,7 +160,7 @@ def _ask_about_document(
         if not statements:
             break
     return DocumentReplies(
-        tuple(make_claim(each, document, homes) for each in statements or ()), tuple(meetings)
+        tuple(make_claim(each, document, first_turns) for each in statements or ()), tuple(meetings)
     )
 
 

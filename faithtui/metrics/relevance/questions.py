@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
-from faithtui.metrics.prompt_texts import PromptSet, format_block, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_shape
 from faithtui.metrics.shapes import make_text_shape
@@ -72,8 +72,8 @@ def make_relate_question(
         prompt=prompts.render(
             "relate",
             which=which,
-            messages=format_blocks("message", "q", format_passages(messages)),
-            document=format_block("document", "d0", document.text_with_marks),
+            messages=fence_texts("message", "q", format_passages(messages)),
+            document=fence_text("document", "d0", document.text_with_marks),
         ),
         reply=make_statements_shape(
             "statements", messages=[f"q{n}" for n in range(len(messages))], as_peer=as_peer
@@ -100,8 +100,8 @@ def make_judge_question(
         prompt=prompts.render(
             "judge",
             which=which,
-            messages=format_blocks("message", "q", format_passages(messages)),
-            document=format_block("document", "d0", document.text_with_marks),
+            messages=fence_texts("message", "q", format_passages(messages)),
+            document=fence_text("document", "d0", document.text_with_marks),
         ),
         reply=make_statements_shape("verdicts", messages=None, as_peer=as_peer),
         max_tokens=1000 + len(document.text),
@@ -131,7 +131,7 @@ def make_relevance_reason_question(
         prompt=prompts.render(
             "reason",
             score=f"{score:.2f}",
-            messages=format_blocks("message", "q", format_passages(messages)),
+            messages=fence_texts("message", "q", format_passages(messages)),
             irrelevant=format_numbered("i", irrelevant),
             relevant=format_numbered("r", relevant),
         ),

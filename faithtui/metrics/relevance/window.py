@@ -36,9 +36,9 @@ def gather_by_window(
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about every window of a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
-    homes = find_first_turns(conversation)
+    first_turns = find_first_turns(conversation)
     asked = yield from ask_all(
-        (ask_or_error(_ask_window(metric, view, homes), metric.as_peer) for view in views),
+        (ask_or_error(_ask_window(metric, view, first_turns), metric.as_peer) for view in views),
         at_once=metric.async_mode,
     )
     findings = [
@@ -49,7 +49,7 @@ def gather_by_window(
 
 
 def _ask_window(
-    metric: RelevanceOptions, view: WindowView, homes: Mapping[str, int]
+    metric: RelevanceOptions, view: WindowView, first_turns: Mapping[str, int]
 ) -> Questions[WindowFindings]:
     if view.why_skipped is not None and not metric.as_peer:
         return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
@@ -71,7 +71,7 @@ def _ask_window(
     return WindowFindings(
         verdicts=tuple(
             Verdict(
-                claim=make_claim(each.text, document, homes),
+                claim=make_claim(each.text, document, first_turns),
                 label=read_label(each.verdict.word, metric.as_peer),
                 word=each.verdict.word,
                 reason=each.verdict.reason,

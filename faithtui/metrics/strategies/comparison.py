@@ -73,7 +73,7 @@ class Comparisons:
         self._metric = metric
         self._conversation = conversation
         self._known = known
-        self._unplanned = deque(_cut_stretches(metric.window_size, windows))
+        self._unplanned = deque(_group_windows_per_question(metric.window_size, windows))
         self._read: set[int] = set()
         self._met: dict[str, set[str]] = {}
         self._outcomes: dict[int, tuple[Groups, ComparisonOutcome]] = {}
@@ -181,7 +181,9 @@ def _find_bearing_truths(known: ConversationEvidence, text: str, in_view: TruthS
     return frozenset(t for each in known.findings.get(text, ()) for t in each.named & in_view)
 
 
-def _cut_stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Window]]:
+def _group_windows_per_question(
+    window_size: int, windows: Sequence[Window]
+) -> list[Sequence[Window]]:
     """Cut the windows into those that are compared in one question.
 
     At most half as many as a window holds, so that most of what stands in a question shares one.

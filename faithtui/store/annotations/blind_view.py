@@ -39,7 +39,7 @@ def has_answered(claim: ClaimView, sample: SampleId | None) -> bool:
 def blind_view(
     view: ReviewView,
     *,
-    open_to: Collection[ClaimId] = (),
+    revealed: Collection[ClaimId] = (),
     sample: SampleId | None = None,
     truths: bool = False,
 ) -> ReviewView:
@@ -51,7 +51,7 @@ def blind_view(
 
     Args:
         view: A conversation, complete.
-        open_to: Claims on which the judge may be seen: revealed now, or served with it in view.
+        revealed: Claims on which the judge may be seen: revealed now, or served with it in view.
         sample: The sample that claims are served from; an answer outside it is none.
         truths: Leave the truths, though not what they say about which claim.
 
@@ -61,7 +61,7 @@ def blind_view(
     hidden = frozenset(
         claim.id
         for claim in view.claims
-        if claim.id not in open_to and not has_answered(claim, sample)
+        if claim.id not in revealed and not has_answered(claim, sample)
     )
     if not hidden:
         return view

@@ -88,14 +88,14 @@ def _read_log(connection: Connection, wanted: Select[Any]) -> list[LabelEvent]:
 
 
 def replay_label_log(
-    log: Sequence[LabelEvent], rule: ScoringRule, homes: HomeLabelsByRun, *, blind_only: bool
+    log: Sequence[LabelEvent], rule: ScoringRule, home_labels: HomeLabelsByRun, *, blind_only: bool
 ) -> dict[ClaimId, CountedLabels]:
     """Replay a log into what counts.
 
     Args:
         log: As `read_run_label_log` reads it.
         rule: Of the run whose words are to be used.
-        homes: Of the runs that verdicts given in them must still be about.
+        home_labels: Of the runs that verdicts given in them must still be about.
         blind_only: Leave out verdicts that were given with a judge's in view.
 
     Returns:
@@ -120,7 +120,7 @@ def replay_label_log(
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_final, standing)):
             before = _replay_acts([act for act in acts if act.action is not Action.ADJUDICATED])
-        found[claim_id] = _make_counted_labels(standing, before, places, heard, homes)
+        found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
     return found
 
 
@@ -152,7 +152,7 @@ def _make_counted_labels(
     before: Sequence[HumanVerdict],
     places: Mapping[LabelId, int],
     heard: Callable[[str], str | None],
-    homes: HomeLabelsByRun,
+    home_labels: HomeLabelsByRun,
 ) -> CountedLabels:
     """Combine what people say of one claim.
 
@@ -161,9 +161,9 @@ def _make_counted_labels(
         before: The same without final words; () when there are none.
         places: Place in the log of each act.
         heard: Translates a word into one of the run; None: it means nothing there.
-        homes: What judges say now.
+        home_labels: What judges say now.
     """
-    fresh = [each for each in standing if each.is_counted and not _is_stale(each, homes)]
+    fresh = [each for each in standing if each.is_counted and not _is_stale(each, home_labels)]
     if not fresh:
         return CountedLabels(_find_uncounted_state(standing))
     own: list[HumanVerdict] = []
@@ -172,7 +172,7 @@ def _make_counted_labels(
         own = [
             each
             for each in before
-            if each.reviewer in settled and each.is_counted and not _is_stale(each, homes)
+            if each.reviewer in settled and each.is_counted and not _is_stale(each, home_labels)
         ]
     opinions = [_make_opinion(each, places, heard) for each in (*fresh, *own)]
     opinions.sort(key=attrgetter("order"))
@@ -233,12 +233,12 @@ def _is_final(found: HumanVerdict) -> bool:
     return found.action is Action.ADJUDICATED
 
 
-def _is_stale(found: HumanVerdict, homes: HomeLabelsByRun) -> bool:
+def _is_stale(found: HumanVerdict, home_labels: HomeLabelsByRun) -> bool:
     """Say whether a verdict is about a word that the judge does not say any more."""
     act = found.event
     if act is None or found.action not in _IN_VIEW:
         return False
-    judge = None if act.run is None else homes.get(act.run)
+    judge = None if act.run is None else home_labels.get(act.run)
     return judge is not None and judge.get(found.claim) != act.judge_verdict
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from faithtui.agreement.report.raters import ComparedClaim, RepeatedLabel, find_repeats
+from faithtui.agreement.report.rater_comparison import ClaimOpinions, RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
@@ -37,7 +37,7 @@ class RaterRecords:
     run: RunRow
     runs: tuple[RunRow, ...]
     """Runs of the same metric that judged labelled claims of it: itself, then the newest first."""
-    claims: tuple[ComparedClaim, ...]
+    claims: tuple[ClaimOpinions, ...]
     """Claims that somebody acted on, in the order of the run and of the text."""
     repeats: tuple[RepeatedLabel, ...]
     """Second verdicts of people on their own claims."""
@@ -91,7 +91,7 @@ class RaterReader:
                 ),
             )
 
-    def read_judge_disagreements(self, run_id: RunId) -> tuple[ComparedClaim, ...]:
+    def read_judge_disagreements(self, run_id: RunId) -> tuple[ClaimOpinions, ...]:
         """Read the claims of a run on which judges of the metric's runs differ, labelled or not.
 
         Reads every verdict of those runs, so it takes seconds for a million claims.
@@ -179,7 +179,7 @@ def _read_claim_acts(connection: Connection, claims: Sequence[int]) -> list[Labe
 
 def _make_compared_claims(
     connection: Connection, found: Sequence[AnyRow], acts: Sequence[LabelEvent], row: RunRow
-) -> tuple[tuple[ComparedClaim, ...], set[RunId]]:
+) -> tuple[tuple[ClaimOpinions, ...], set[RunId]]:
     """Put together what is said about claims; also give the runs that judged one of them."""
     rule = row.spec.rule
     standing = drop_withdrawn(acts)
@@ -201,7 +201,7 @@ def _make_compared_claims(
             judges[said.claim_id][RunId(said.run_id)] = said.label
     return (
         tuple(
-            ComparedClaim(
+            ClaimOpinions(
                 claim=ClaimId(each.claim_id),
                 item=ItemId(each.run_item_id),
                 group=each.group,

@@ -17,9 +17,9 @@ ClaimKey = tuple[int, str, int, str]
 """Id of the conversation, kind, turn and digest."""
 
 
-def make_claim_key(name: ClaimName, talks: Mapping[ConversationName, int]) -> ClaimKey:
+def make_claim_key(name: ClaimName, conversation_ids: Mapping[ConversationName, int]) -> ClaimKey:
     """Give what a claim is known by here."""
-    return (talks[name.conversation], name.kind, name.turn, name.digest)
+    return (conversation_ids[name.conversation], name.kind, name.turn, name.digest)
 
 
 def read_stored_claims(
@@ -47,7 +47,7 @@ def add_claims(
     connection: Connection,
     names: Sequence[ClaimName],
     texts: Mapping[ClaimName, BundleClaim],
-    talks: Mapping[ConversationName, int],
+    conversation_ids: Mapping[ConversationName, int],
 ) -> tuple[dict[ClaimName, int], int]:
     """Find or make claims; those that cannot be what they say they are are left out.
 
@@ -55,32 +55,34 @@ def add_claims(
         connection: In a write.
         names: The claims, in conversations that are here.
         texts: What they say.
-        talks: Ids of their conversations.
+        conversation_ids: Ids of their conversations.
 
     Returns:
         Ids by name, and how many were made.
     """
     fresh = 0
-    conversations = sorted({talks[name.conversation] for name in names})
+    conversations = sorted({conversation_ids[name.conversation] for name in names})
     stored = read_stored_claims(connection, conversations)
     now_imported = [
         stored[key][0]
         for name in names
-        if (key := make_claim_key(name, talks)) in stored
+        if (key := make_claim_key(name, conversation_ids)) in stored
         and texts[name].imported
         and not stored[key][1]
     ]
     for some in split_into_chunks(now_imported):
         connection.execute(update(claim).where(claim.c.id.in_(some)).values(imported=True))
-    missing = [name for name in names if make_claim_key(name, talks) not in stored]
+    missing = [name for name in names if make_claim_key(name, conversation_ids) not in stored]
     if missing:
         lengths = _read_turn_lengths(connection, conversations)
         documents = _read_documents(connection, conversations)
         rows: dict[ClaimKey, dict[str, Any]] = {}
         for name in missing:
-            row = _claim_row(name, texts[name], talks[name.conversation], lengths, documents)
+            row = _claim_row(
+                name, texts[name], conversation_ids[name.conversation], lengths, documents
+            )
             if row is not None:
-                rows[make_claim_key(name, talks)] = row
+                rows[make_claim_key(name, conversation_ids)] = row
         if rows:
             made = connection.execute(
                 insert(claim).returning(
@@ -92,7 +94,7 @@ def add_claims(
                 stored[each.conversation_id, each.kind, each.turn, each.digest] = (each.id, False)
             index_claims(connection, [each.id for each in made])
             fresh = len(made)
-    keys = {name: make_claim_key(name, talks) for name in names}
+    keys = {name: make_claim_key(name, conversation_ids) for name in names}
     return {name: stored[key][0] for name, key in keys.items() if key in stored}, fresh
 
 

@@ -39,7 +39,7 @@ def runs_by_name(connection: Connection) -> dict[RunName, int]:
 def add_samples(
     connection: Connection,
     samples: Sequence[BundleSample],
-    talks: Mapping[ConversationName, int],
+    conversation_ids: Mapping[ConversationName, int],
 ) -> tuple[dict[str, int], int]:
     """Find or make samples; one whose run or claims are not all here cannot be served here.
 
@@ -57,9 +57,11 @@ def add_samples(
     made = 0
     for each in fresh:
         run_id = runs.get(each.run)
-        if run_id is None or any(drawn.claim.conversation not in talks for drawn in each.claims):
+        if run_id is None or any(
+            drawn.claim.conversation not in conversation_ids for drawn in each.claims
+        ):
             continue
-        rows = _make_sample_claim_rows(connection, each, run_id, talks)
+        rows = _make_sample_claim_rows(connection, each, run_id, conversation_ids)
         if rows is None:
             continue
         number = insert_returning_id(
@@ -76,10 +78,10 @@ def _make_sample_claim_rows(
     connection: Connection,
     told: BundleSample,
     run_id: int,
-    talks: Mapping[ConversationName, int],
+    conversation_ids: Mapping[ConversationName, int],
 ) -> list[dict[str, Any]] | None:
     """Make the rows of a sample's claims; None when one of them is not in the run here."""
-    conversations = sorted({talks[each.claim.conversation] for each in told.claims})
+    conversations = sorted({conversation_ids[each.claim.conversation] for each in told.claims})
     claims = read_stored_claims(connection, conversations)
     items: dict[int, int] = {}
     for some in split_into_chunks(conversations):
@@ -91,8 +93,8 @@ def _make_sample_claim_rows(
             items[row.conversation_id] = row.id
     rows: list[dict[str, Any]] = []
     for position, each in enumerate(told.claims):
-        here = claims.get(make_claim_key(each.claim, talks))
-        item = items.get(talks[each.claim.conversation])
+        here = claims.get(make_claim_key(each.claim, conversation_ids))
+        item = items.get(conversation_ids[each.claim.conversation])
         if here is None or item is None:
             return None
         rows.append(

@@ -111,14 +111,14 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         StoreError: It cannot be written. Earlier conversations are.
     """
     count = _MergeTally()
-    talks, elsewhere = find_conversations(database, bundle)
+    conversation_ids, elsewhere = find_conversations(database, bundle)
     acts: dict[ConversationName, list[BundleEvent]] = defaultdict(list)
     with database.open_reader() as connection:
         last = next_clock(connection) + _FAR_AHEAD
     for act in bundle.acts:
         if act.clock > last:
             count.refused.append((act.id, _FORGED))
-        elif act.claim.conversation in talks:
+        elif act.claim.conversation in conversation_ids:
             acts[act.claim.conversation].append(act)
     texts = {name: bundle.claims[name] for found in acts.values() for name in _list_claims(found)}
     guidelines = database.write(
@@ -128,18 +128,19 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     for some in _group_conversations(acts):
         names = [name for talk in some for name in _list_claims(acts[talk])]
         found, made = database.write(
-            partial(add_claims, names=names, texts=texts, talks=talks), durable=True
+            partial(add_claims, names=names, texts=texts, conversation_ids=conversation_ids),
+            durable=True,
         )
         ids |= found
         count.new_claims += made
     samples, fresh = database.write(
-        lambda connection: add_samples(connection, bundle.samples, talks), durable=True
+        lambda connection: add_samples(connection, bundle.samples, conversation_ids), durable=True
     )
     for some in _group_conversations(acts):
         log = [act for talk in some for act in acts[talk]]
         count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
-        foreign = _find_foreign_marks(database, log, talks)
+        foreign = _find_foreign_marks(database, log, conversation_ids)
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         log = [act for act in log if act.id not in foreign]
         database.write(
@@ -157,7 +158,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
 
 
 def _find_foreign_marks(
-    database: Database, log: Sequence[BundleEvent], talks: Mapping[ConversationName, int]
+    database: Database, log: Sequence[BundleEvent], conversation_ids: Mapping[ConversationName, int]
 ) -> set[str]:
     """Find the acts that mark what their conversation does not have."""
     marking = [act for act in log if act.evidence]
@@ -165,13 +166,13 @@ def _find_foreign_marks(
         return set()
     with database.open_reader() as connection:
         lengths = read_document_lengths(
-            connection, sorted({talks[act.claim.conversation] for act in marking})
+            connection, sorted({conversation_ids[act.claim.conversation] for act in marking})
         )
     return {
         act.id
         for act in marking
         for mark in act.evidence
-        if mark.end > lengths.get((talks[act.claim.conversation], mark.document), 0)
+        if mark.end > lengths.get((conversation_ids[act.claim.conversation], mark.document), 0)
     }
 
 

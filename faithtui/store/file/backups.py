@@ -90,7 +90,7 @@ def restore_store(file: Path, store: Path) -> Path | None:
         copy_database(file, new)
         aside = (
             _move_store_aside(store)
-            if any(each.exists() for each in list_store_files(store))
+            if any(each.exists() for each in list_database_files(store))
             else None
         )
         move_into_place(new, store, force=False)
@@ -116,7 +116,7 @@ def refuse_existing(file: Path) -> None:
         raise ExportError(f"{file} is there already; name another file")
 
 
-def list_store_files(store: Path) -> list[Path]:
+def list_database_files(store: Path) -> list[Path]:
     """Name the file of a store and those that SQLite keeps beside it; some may not be there."""
     return [store.with_name(store.name + end) for end in ("", *SIDE_FILE_SUFFIXES)]
 
@@ -254,6 +254,6 @@ def _move_store_aside(store: Path) -> Path | None:
 
 
 def _rename_store_files(store: Path, to: Path) -> None:
-    for part, name in zip(list_store_files(store), list_store_files(to), strict=True):
+    for part, name in zip(list_database_files(store), list_database_files(to), strict=True):
         if part.exists():
             part.rename(name)

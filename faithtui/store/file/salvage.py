@@ -20,7 +20,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
 from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
-from faithtui.store.file.backups import find_damage, list_store_files, refuse_existing
+from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing
 from faithtui.store.file.errors import read_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, HEAD
@@ -75,7 +75,7 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
     ):
         copy = Path(place) / "damaged.db"
         for part, name in zip(
-            list_store_files(store.resolve()), list_store_files(copy), strict=True
+            list_database_files(store.resolve()), list_database_files(copy), strict=True
         ):
             if part.exists():
                 _copy_readable(part, name)
@@ -151,15 +151,15 @@ class _TableCopier:
         """Fill the tables, and take out what refers to nothing."""
         self._target.execute("PRAGMA foreign_keys = OFF")
         self._target.execute("BEGIN")
-        for table in self._list_tables():
+        for table in self._list_target_tables():
             self._copy_table(table)
         while self._remove_orphans():
             pass
         self._target.execute("COMMIT")
-        for table in self._list_tables():
+        for table in self._list_target_tables():
             ((self.rows[table],),) = self._target.execute(f"SELECT count(*) FROM {table}")
 
-    def _list_tables(self) -> list[str]:
+    def _list_target_tables(self) -> list[str]:
         found = self._target.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             " AND name NOT LIKE 'search_%' AND name != 'alembic_version'"

@@ -225,7 +225,7 @@ class Runs:
         with self._database.open_reader() as connection:
             return tuple(ItemId(row.id) for row in _find_unfinished_items(connection, run_id))
 
-    def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
+    def reopen_unfinished_items(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
         """Make conversations pending again that failed or lack a verdict.
 
         Failed windows are taken away. Windows that lack a verdict stay until they are judged again.

@@ -291,16 +291,16 @@ class ClaimSets:
                 conversation, or another version of this name and number is here.
         """
         merged = merge_bundle(self._database, found.labels)
-        talks, _ = find_conversations(self._database, found.labels)
+        conversation_ids, _ = find_conversations(self._database, found.labels)
         names = [each.claim for each in found.claims]
         for each in names:
-            if each.conversation not in talks:
+            if each.conversation not in conversation_ids:
                 name = f"{each.conversation.source}/{each.conversation.key}"
                 raise StoreError(f"{name} is not in this store with the turns that were labelled")
         texts = found.labels.claims
 
         def insert_set(connection: Connection) -> tuple[ClaimSetId, bool]:
-            ids, _ = add_claims(connection, names, texts, talks)
+            ids, _ = add_claims(connection, names, texts, conversation_ids)
             if len(ids) < len(names):
                 raise StoreError("a claim of the set does not fit its conversation")
             rows = [

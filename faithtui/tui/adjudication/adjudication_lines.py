@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.report.raters import (
-    ComparedClaim,
+from faithtui.agreement.report.rater_comparison import (
+    ClaimOpinions,
     ComparisonFilter,
     RaterComparison,
     RaterFigures,
@@ -60,7 +60,7 @@ _NAME, _COUNT, _KAPPA, _AC1 = 30, 8, 21, 8
 class FinalVerdictView:
     """What the pane of the final word draws."""
 
-    claim: ComparedClaim | None
+    claim: ClaimOpinions | None
     compared: RaterRecords
     spec: "MetricSpec"
     filter: ComparisonFilter
@@ -165,7 +165,7 @@ def claim_head(compared: RaterRecords, most: int, spec: "MetricSpec", width: int
 
 def claim_line(
     row: ClaimRow,
-    claim: ComparedClaim,
+    claim: ClaimOpinions,
     compared: RaterRecords,
     most: int,
     labels: LabelSet,
@@ -214,7 +214,7 @@ def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]
     return _side_lines(found, claim, width)
 
 
-def _choice_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
+def _choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     pieces: list[Piece] = []
     said = None if claim.final is None else claim.final.verdict
     for key, label, meaning in _list_final_choices(found):
@@ -248,7 +248,7 @@ def _opinion_pieces(letter: str, opinion: HumanVerdict, labels: LabelSet) -> lis
     return pieces
 
 
-def _judge_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
+def _judge_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     if claim.is_open:
         return [Piece("judges: ", "quiet"), Piece("hidden until you decide", "quiet")]
     pieces = [Piece("judges: ", "quiet")]
@@ -262,7 +262,7 @@ def _judge_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
     return pieces
 
 
-def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
+def _strip_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> list[Line]:
     room = width - 2
     opinions = order_anonymously(claim)
     share = max(12, room // max(1, min(3, len(opinions))) - 1)
@@ -288,7 +288,7 @@ def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> l
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
 
 
-def _side_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
+def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> list[Line]:
     """Draw what annotators say side by side, then what the final label can be, and the judges."""
     pad = [Piece(" ")]
     opinions = order_anonymously(claim)

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from faithtui.agreement.report.raters import (
-    ComparedClaim,
+from faithtui.agreement.report.rater_comparison import (
+    ClaimOpinions,
     ComparisonFilter,
     RaterComparison,
     matches_filter,
@@ -29,9 +29,9 @@ from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
+from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class LoadedComparison:
     compared: RaterRecords | None = None
     spec: "MetricSpec | None" = None
     raters: RaterComparison | None = None
-    listed: tuple[ComparedClaim, ...] = ()
+    listed: tuple[ClaimOpinions, ...] = ()
 
 
 class AdjudicateScreen(FaithScreen):
@@ -149,7 +149,7 @@ class AdjudicateScreen(FaithScreen):
         self.spec: MetricSpec | None = None
         self.raters: RaterComparison | None = None
         self.filter = ComparisonFilter.HUMANS
-        self.listed_entries: dict[ClaimId, ComparedClaim] = {}
+        self.listed_entries: dict[ClaimId, ClaimOpinions] = {}
         self.pager: Pager[ClaimId, ClaimRow] | None = None
         self._drawn_with_judge: list[ItemId] = []
         """Conversations of rows that were drawn with the judges' words."""
@@ -251,13 +251,13 @@ class AdjudicateScreen(FaithScreen):
     def _units_title(self) -> str:
         return "Claims" if self.spec is None else self.spec.units[1].capitalize()
 
-    def claim_at_cursor(self) -> ComparedClaim | None:
+    def claim_at_cursor(self) -> ClaimOpinions | None:
         """Give the claim under the cursor as it is known now."""
         if self.pager is None or not len(self.pager):
             return None
         return self.listed_entries[self.pager.ids[min(self.claims.cursor, len(self.pager) - 1)]]
 
-    def replace_claim(self, claim: ComparedClaim) -> None:
+    def replace_claim(self, claim: ClaimOpinions) -> None:
         """Paint what is on its way to the store."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()

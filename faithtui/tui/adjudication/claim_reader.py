@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
-from faithtui.agreement.report.raters import ComparedClaim
+from faithtui.agreement.report.rater_comparison import ClaimOpinions
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review import position
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.claim_card import claim_card
 from faithtui.tui.review.lines.images import image_numbers
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import TextDialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import BLANK, Line
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -33,7 +33,7 @@ PASSAGE = Binding.Group("passage", compact=True)
 class SelectedClaim:
     """The claim that is painted, with its conversation."""
 
-    claim: ComparedClaim
+    claim: ClaimOpinions
     view: ReviewView
     """Without the judges' words where a final word is needed."""
     read: draw_evidence.TokenisedView
@@ -93,7 +93,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Forget the claim: another list is read."""
         self.selection = None
 
-    def follow_claim(self, claim: ComparedClaim | None) -> None:
+    def follow_claim(self, claim: ClaimOpinions | None) -> None:
         """Show the claim under the cursor: drawn anew if it is painted already, else read."""
         if claim is None:
             self.selection = None
@@ -114,20 +114,20 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self._keys_wait = True
             self.navigation.hold_keys_for(self._reading, can_give_up=True)
 
-    def _begin_reading(self, claim: ComparedClaim) -> None:
+    def _begin_reading(self, claim: ClaimOpinions) -> None:
         """Read a claim in place of the one before; keys that waited for that wait for this."""
         self._reading = self.read_claim(claim)
         if self._keys_wait:
             self.hold_keys()
 
-    def update_claim(self, claim: ComparedClaim) -> None:
+    def update_claim(self, claim: ClaimOpinions) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""
         if self.selection is not None and self.selection.claim.claim == claim.claim:
             self.selection = replace(self.selection, claim=claim)
         self.draw_claim()
 
     @run_in_worker("claim")
-    async def read_claim(self, claim: ComparedClaim) -> None:
+    async def read_claim(self, claim: ClaimOpinions) -> None:
         """Read the conversation of a claim; a cursor that runs on cancels this."""
         self.screen.call_later(
             self.show_claim, await self.read(read_selected_claim, self.session, claim)
@@ -251,7 +251,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         return action == "review" or self.selection is not None
 
 
-def read_selected_claim(session: Session, claim: ComparedClaim) -> SelectedClaim:
+def read_selected_claim(session: Session, claim: ClaimOpinions) -> SelectedClaim:
     """Read the conversation of a claim, as far as it may be seen. Meant for a thread."""
     view = session.store.runs.review_view(claim.item, session.reviewer)
     own = position.find_claim(view, claim.claim)

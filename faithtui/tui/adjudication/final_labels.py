@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
+from faithtui.agreement.report.rater_comparison import ClaimOpinions, order_anonymously
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, describe_act
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -179,7 +179,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
 
     def _save_act(
         self,
-        claim: ComparedClaim,
+        claim: ClaimOpinions,
         action: Action,
         words: str,
         *,

@@ -23,9 +23,9 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import ExposurePane
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.review.agreement_report import RunAgreement

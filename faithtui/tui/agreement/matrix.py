@@ -9,7 +9,7 @@ from textual.message import Message
 from faithtui.agreement.report.model import LevelReport
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.metric_view import units_at
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

@@ -366,7 +366,7 @@ def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
     return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
 
-def title_summary(report: AgreementReport, level: ReportLevel) -> str:
+def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
     """Name the summary with how many warnings follow it, below its edge where it is small."""
     count = sum(
         each.level in (None, level) and each.severity is not Severity.INFO

@@ -14,9 +14,9 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import units_at
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.exposure_panes import ExposureRowPane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import ExposureRowPane
+from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,7 +158,7 @@ class AgreementPanes(Panes):
                     if report.primary_level.coverage.compared
                     else draw.nothing_labelled(report, spec, w)
                 ),
-                draw.title_summary(report, kind),
+                draw.make_summary_title(report, kind),
             ),
         }
         empty = frozenset(_list_empty_panes(report, level))

@@ -9,7 +9,7 @@ from faithtui.tui.conversations.conversation_lines import item_details
 from faithtui.tui.review.lines.images import NumberedImage, images_of
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece, escape_line
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.tui.conversations.conversations_screen import ConversationsScreen

@@ -38,17 +38,17 @@ from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found
-from faithtui.tui.screen.filter_matches import ground_for
+from faithtui.tui.screen.blind_mode import BlindMode
+from faithtui.tui.screen.filter_matches import make_filter_context
 from faithtui.tui.screen.filtered_list import FilteredListScreen
-from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.bars import HintLine
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ConversationsScreen(FilteredListScreen):
         OPEN_IMAGE,
         *ConversationActions.BINDINGS,
         *QuickFilters.BINDINGS,
-        *JudgeHiding.BINDINGS,
+        *BlindMode.BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -114,7 +114,7 @@ class ConversationsScreen(FilteredListScreen):
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.find_item)
-        self.blind_mode = JudgeHiding(self, self.actions.show_under_new_terms)
+        self.blind_mode = BlindMode(self, self.actions.show_under_new_terms)
         self.add_controllers(
             self.actions, self.images, self.replies, self.quick_filters, self.blind_mode
         )
@@ -160,13 +160,13 @@ class ConversationsScreen(FilteredListScreen):
         return f"{self.LIST} of {None if self.run_row is None else self.run_row.id}"
 
     @property
-    def filter_ground(self) -> FilterContext:
+    def filter_context(self) -> FilterContext:
         """Say which words a filter may hold: those of the run's metric."""
         if self.run_row is None:
             return FilterContext(Scope.CONVERSATIONS, blind=self.session.is_blind)
         rule = self.run_row.spec.rule
-        ground = ground_for(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
-        return replace(ground, known=self.facts.known)
+        filter_context = make_filter_context(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
+        return replace(filter_context, known=self.facts.known)
 
     @property
     def sort_orders(self) -> Mapping[str, str]:

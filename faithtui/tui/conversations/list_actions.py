@@ -193,7 +193,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             self.refuse("nothing failed or lacks a verdict in the chosen conversation")
             return
         items = [ItemId(item) for item in self.screen.marks] or [chosen.id]
-        count = await self.read(self.session.store.runs.reopen_unfinished, row.id, items)
+        count = await self.read(self.session.store.runs.reopen_unfinished_items, row.id, items)
         if count:
             self.screen.post_message(ResumeRequested(row.id))
         else:

@@ -114,9 +114,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
             self._is_counting = False
 
     def _read_counts(self, run: RunId, spec: "MetricSpec") -> Mapping[str, int]:
-        search, ground = self.session.store.search, self.screen.filter_ground
+        search, filter_context = self.session.store.search, self.screen.filter_context
         return {
-            each.text: search.count_items(run, parse_filter(each.text, ground).filter)
+            each.text: search.count_items(run, parse_filter(each.text, filter_context).filter)
             for each in self._list_filters(spec)
         }
 

@@ -27,9 +27,9 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Piece, make_line
-from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import ExposurePane
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.integrity.run_checks import BackgroundCheck

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.tui.metrics.metric_lines import MetricComparison, compare_table
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 COLUMN = Binding.Group("metric", compact=True)
 

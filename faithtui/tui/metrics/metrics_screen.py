@@ -13,8 +13,8 @@ from faithtui.tui.metrics.metric_lines import MetricComparison, answer_lines, no
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 NOTHING_CHOSEN = " No conversation chosen: {go.conversations}, then {review.metrics}."
 

@@ -10,7 +10,7 @@ from textual.message import Message
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line
 from faithtui.tui.widgets.choice_pane import CHOOSE
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 MOST_SEEN = 6
 """Judges that are seen at once; a longer list scrolls."""

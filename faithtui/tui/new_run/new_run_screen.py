@@ -29,7 +29,7 @@ from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme.lines import escape_line, escape_text
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.choice_pane import ChoicePane
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.judge_check import JudgeCheckResult

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line
 from faithtui.tui.widgets.choice_pane import CHOOSE
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.registry import MetricOption

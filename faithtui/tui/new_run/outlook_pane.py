@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.new_run.form_lines import JudgeTrial, draw_form_lines, draw_trial
 from faithtui.tui.theme.lines import Line
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 
 class OutlookPane(Pane):

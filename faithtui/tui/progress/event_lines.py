@@ -139,13 +139,13 @@ def group_words(entry: EventGroup, names: Mapping[ItemId, str]) -> tuple[str, st
     if isinstance(event, WindowAssessed) and count > 1:
         positions = tuple(each.window for each in entry.events if isinstance(each, WindowAssessed))
         return f"{_format_name(event.item, names)} {fmt.name_windows(positions)}: judged", "quiet"
-    words, look = event_words(event, names)
+    words, look = event_words_and_look(event, names)
     if isinstance(event, ItemFinished) and count > 1:
         return f"{words}, {fmt.count_in_words(count - 1, 'window')}", look
     return (f"{words} · {count} times", look) if count > 1 else (words, look)
 
 
-def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]:
+def event_words_and_look(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]:
     """Put an event into words, with its look."""
     match event:
         case RunStarted():

@@ -18,7 +18,7 @@ from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import history_lines, next_way_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
-from faithtui.tui.progress.run_control import RunControl
+from faithtui.tui.progress.run_control import RunKeys
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -27,8 +27,8 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import Plan
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.runs.background import BackgroundRun
@@ -54,7 +54,7 @@ class ProgressScreen(FaithScreen):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *RunControl.BINDINGS,
+        *RunKeys.BINDINGS,
         *RawReplies.BINDINGS,
         Binding(
             "v",
@@ -79,7 +79,7 @@ class ProgressScreen(FaithScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.control = RunControl(self)
+        self.control = RunKeys(self)
         self.event_list = EventList(self)
         self.replies = RawReplies(self, self.find_item)
         self.add_controllers(self.control, self.replies)

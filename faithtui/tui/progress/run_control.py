@@ -27,7 +27,7 @@ _ACTIVE_RUN_ACTIONS = ("pause", "workers", "cancel")
 """Actions on a run that is on in this process."""
 
 
-class RunControl(Controller["ProgressScreen"]):
+class RunKeys(Controller["ProgressScreen"]):
     """Acts on the run that a screen shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -192,13 +192,13 @@ class RunControl(Controller["ProgressScreen"]):
         elif not (row.failed or row.incomplete):
             self.refuse(f"nothing failed or lacks a verdict in run #{row.id}")
         else:
-            self.reopen_unfinished(row.id)
+            self.reopen_unfinished_items(row.id)
 
     @holds_keys(can_give_up=False)
     @run_in_worker("retry")
-    async def reopen_unfinished(self, run: RunId) -> None:
+    async def reopen_unfinished_items(self, run: RunId) -> None:
         """Make what failed or lacks a verdict wait again."""
-        count = await self.read(self.session.store.runs.reopen_unfinished, run)
+        count = await self.read(self.session.store.runs.reopen_unfinished_items, run)
         if count:
             self.screen.post_message(ResumeRequested(run))
 

@@ -128,9 +128,9 @@ def count_hidden_verdicts(session: "Session", item: ItemId) -> int:
     """
     view = session.store.runs.review_view(item, session.reviewer)
     queue = session.claim_queue
-    open_to = session.revealed | (queue.shown if queue is not None else set())
+    revealed = session.revealed | (queue.shown if queue is not None else set())
     sample = queue.sample if queue is not None else None
-    hidden = len(blind_view(view, open_to=open_to, sample=sample).hidden)
+    hidden = len(blind_view(view, revealed=revealed, sample=sample).hidden)
     return max(hidden, int(view.item.state is not ItemState.DONE))
 
 

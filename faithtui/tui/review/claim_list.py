@@ -20,7 +20,7 @@ from faithtui.tui.review.lines.claims import ClaimListExtras, row_of
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
 from faithtui.tui.theme.lines import Line
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

@@ -215,7 +215,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if session.is_blind:
             view = blind_view(
                 view,
-                open_to=session.revealed | (queue.shown if queue is not None else set()),
+                revealed=session.revealed | (queue.shown if queue is not None else set()),
                 sample=queue.sample if queue is not None else None,
                 truths=item in session.revealed_truths,
             )

@@ -94,33 +94,33 @@ class EvidenceReader(Controller["ReviewScreen"]):
 
     def action_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
-        looked = self.screen.review_state
-        if looked is None or not looked.passages:
+        state = self.screen.review_state
+        if state is None or not state.passages:
             return
-        chosen = max(0, min(len(looked.passages) - 1, looked.position.passage + by))
+        chosen = max(0, min(len(state.passages) - 1, state.position.passage + by))
         self.screen.choose_passage(chosen)
 
     def action_source(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""
-        looked = self.screen.review_state
-        if looked is None:
+        state = self.screen.review_state
+        if state is None:
             return
-        view, claim, spec = looked.view, looked.claim, looked.spec
+        view, claim, spec = state.view, state.claim, state.spec
         numbers = image_numbers(view.turns)
         in_text = self.screen.focused is not None and self.screen.focused.id in (
             "transcript",
             "windows",
             "card",
         )
-        if looked.passages and not in_text:
-            passage = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
+        if state.passages and not in_text:
+            passage = state.passages[min(state.position.passage, len(state.passages) - 1)]
             self._read_in_full(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
                     lambda width: draw_evidence.full_passage(passage, numbers, width),
                     has_images=bool(passage.document.images),
                 ),
-                self._list_passage_images(looked),
+                self._list_passage_images(state),
             )
             return
         start = transcript_lines(view, claim, spec, 100, whole=True)[1]
@@ -147,28 +147,28 @@ class EvidenceReader(Controller["ReviewScreen"]):
 
     def list_images(self) -> tuple[NumberedImage, ...]:
         """Give the images of the chosen passage from its pane, else all of the conversation."""
-        looked = self.screen.review_state
-        if looked is None:
+        state = self.screen.review_state
+        if state is None:
             return ()
         own = (
-            self._list_passage_images(looked)
+            self._list_passage_images(state)
             if self.screen.focused is self.screen.panes.evidence
             else ()
         )
-        return own or images_of(looked.view.turns)
+        return own or images_of(state.view.turns)
 
-    def _list_passage_images(self, looked: ReviewState) -> tuple[NumberedImage, ...]:
-        if not looked.passages:
+    def _list_passage_images(self, state: ReviewState) -> tuple[NumberedImage, ...]:
+        if not state.passages:
             return ()
-        chosen = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
+        chosen = state.passages[min(state.position.passage, len(state.passages) - 1)]
         own = chosen.document.images
-        return tuple(each for each in images_of(looked.view.turns) if each.image in own)
+        return tuple(each for each in images_of(state.view.turns) if each.image in own)
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""
-        looked = self.screen.review_state
-        claim = None if looked is None else looked.claim
-        if looked is None or claim is None:
+        state = self.screen.review_state
+        claim = None if state is None else state.claim
+        if state is None or claim is None:
             return
 
         def go_to_window(row: str | None) -> None:
@@ -178,25 +178,23 @@ class EvidenceReader(Controller["ReviewScreen"]):
                     position.fit_position(self.screen.view, ReviewPosition(window, claim.id))
                 )
 
-        name = f"{capitalise(looked.spec.units[0])} {claim.number}"
+        name = f"{capitalise(state.spec.units[0])} {claim.number}"
         self.navigation.open_window(
             PickDialog(
                 f"{name} in {fmt.count_in_words(len(claim.verdicts), 'window')}",
-                lambda width: draw_claims.occurrence_lines(
-                    claim, looked.view, looked.labels, width
-                ),
+                lambda width: draw_claims.occurrence_lines(claim, state.view, state.labels, width),
             ),
             go_to_window,
         )
 
     def action_more_panes(self) -> None:
         """Give the windows all the room, then the truths, then each pane its own."""
-        panes, looked = self.screen.panes, self.screen.review_state
+        panes, state = self.screen.panes, self.screen.review_state
         panes.zoom_next_of(("windows", "truths"))
         if panes.zoomed_id is None:
             panes.claims.focus()
-        elif panes.zoomed_id == "windows" and looked is not None and looked.claim is not None:
-            window = position.verdict_in(looked.claim, looked.position.window).window
+        elif panes.zoomed_id == "windows" and state is not None and state.claim is not None:
+            window = position.verdict_in(state.claim, state.position.window).window
             panes.windows.move_to(window + 1)
 
     def action_weighting(self) -> None:

@@ -26,7 +26,7 @@ from faithtui.tui.theme.lines import (
     escape_text,
     wrap,
 )
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 
 class GuidelineOpener(Controller[FaithScreen]):

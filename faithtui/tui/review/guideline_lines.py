@@ -12,7 +12,7 @@ from faithtui.tui.theme.lines import (
     make_line,
     wrap,
 )
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 _KEY_LINE = re.compile(r"(?P<key>[ynix])[ \t]{2,}(?P<words>\S.*)")
 """A line that says what a verdict key means."""

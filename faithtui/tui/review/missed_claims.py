@@ -22,8 +22,8 @@ from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.word_picker import WordPicker
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ class NoteLine(NoteInput):
         """Give what is held, what is typed and some more text as one note."""
         return "\n".join(each for each in (self.held, self.value, text) if each)
 
-    def open_empty(self) -> None:
+    def drop_held_text(self) -> None:
         """Hold nothing any more."""
         self.held = ""
         self.placeholder = "note: enter saves it, escape drops it"

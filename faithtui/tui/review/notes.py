@@ -51,7 +51,7 @@ class Notes(Controller["ReviewScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.noted_claim = claim
-        self.screen.note.open_empty()
+        self.screen.note.drop_held_text()
         self.screen.open_line(self.screen.note, note)
 
     def submit_note(self, event: Input.Submitted) -> None:

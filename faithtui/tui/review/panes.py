@@ -25,7 +25,7 @@ from faithtui.tui.review.layout import (
 )
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.card import claim_card, find_nearest_words
+from faithtui.tui.review.lines.claim_card import claim_card, find_nearest_words
 from faithtui.tui.review.lines.references import named_reference_lines, reference_lines
 from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
@@ -35,8 +35,8 @@ from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
-from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -126,17 +126,17 @@ class ReviewPanes(Panes):
         """Hide keys for labels that the metric does not have."""
         return self.claims.check_action(action, parameters) if self.is_mounted else True
 
-    def draw_all(self, looked: ReviewState, *, moved: bool) -> None:
+    def draw_all(self, state: ReviewState, *, moved: bool) -> None:
         """Draw everything.
 
         Args:
-            looked: What is looked at.
+            state: What is looked at.
             moved: It is another claim than before, so panes begin at their top.
         """
-        view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
-        self._fit_panes_to_content(looked)
-        draw_guideline(self.guideline, looked.guideline, self._keys("review.guideline"))
-        self.claims.show_claims(view, at, spec, looked.extras)
+        view, at, claim, spec = state.view, state.position, state.claim, state.spec
+        self._fit_panes_to_content(state)
+        draw_guideline(self.guideline, state.guideline, self._keys("review.guideline"))
+        self.claims.show_claims(view, at, spec, state.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
             title=f"Windows {len(view.windows)}",
@@ -147,16 +147,16 @@ class ReviewPanes(Panes):
         elif self.zoomed_id != "windows":
             # Enlarged it begins at the claim's own window, although all are chosen.
             self.windows.move_to(0)
-        self._draw_transcript(looked, moved)
+        self._draw_transcript(state, moved)
         unit = capitalise(spec.units[0])
-        best = looked.passages[0] if looked.passages else None
+        best = state.passages[0] if state.passages else None
         self.card.show(
             lambda width: claim_card(
                 view,
                 claim,
                 spec,
                 width,
-                looked.tokenised,
+                state.tokenised,
                 beside_answer=self.transcript.display,
                 best=best,
             ),
@@ -166,13 +166,13 @@ class ReviewPanes(Panes):
         self.card.hint = (
             "in " + fmt.name_windows(tuple(each.window for each in claim.verdicts)) if claim else ""
         )
-        self.draw_evidence(looked, moved=moved)
-        self._draw_references(looked, moved)
-        self.draw_verdict(looked)
+        self.draw_evidence(state, moved=moved)
+        self._draw_references(state, moved)
+        self.draw_verdict(state)
 
-    def _draw_references(self, looked: ReviewState, moved: bool) -> None:
+    def _draw_references(self, state: ReviewState, moved: bool) -> None:
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
-        view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
+        view, at, claim, spec = state.view, state.position, state.claim, state.spec
         title = capitalise(references_of(spec))
         if claim is not None and spec.references_are_facts:
             window = position.verdict_in(claim, at.window).window
@@ -182,7 +182,7 @@ class ReviewPanes(Panes):
         key = self._keys("review.truths")
         self.truths.show(
             lambda width: reference_lines(
-                view, claim, at.window, looked.tokenised, spec, width, key
+                view, claim, at.window, state.tokenised, spec, width, key
             ),
             title=title,
             keep=not moved,
@@ -198,9 +198,9 @@ class ReviewPanes(Panes):
         key = self._keys("review.windows")
         return f"{key} {', '.join(away)}" if away else ""
 
-    def _fit_panes_to_content(self, looked: ReviewState) -> None:
+    def _fit_panes_to_content(self, state: ReviewState) -> None:
         """Let each pane have the room that this conversation needs."""
-        content = measure_content(looked)
+        content = measure_content(state)
         if content != self._content:
             self._content = content
             self.set_planner(
@@ -219,20 +219,20 @@ class ReviewPanes(Panes):
     def _says_something(self, pane: str) -> bool:
         return self._content is not None and self._content.says_something(pane)
 
-    def draw_verdict(self, looked: ReviewState) -> None:
+    def draw_verdict(self, state: ReviewState) -> None:
         """Draw what was and can be said."""
         shown = VerdictView(
-            looked.view,
-            looked.claim,
-            looked.position,
-            looked.spec,
-            looked.per_interaction,
-            looked.last_act_words,
+            state.view,
+            state.claim,
+            state.position,
+            state.spec,
+            state.per_interaction,
+            state.last_act_words,
             self._keys,
-            looked.asked_again,
+            state.asked_again,
         )
-        unit, claim = looked.spec.units[0], looked.claim
-        judge = escape_line(looked.view.run.spec.judge_title, limit=80).text
+        unit, claim = state.spec.units[0], state.claim
+        judge = escape_line(state.view.run.spec.judge_title, limit=80).text
 
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
@@ -247,29 +247,29 @@ class ReviewPanes(Panes):
             build_lines, title="Verdict" if claim is None else f"Verdict on {unit} {claim.number}"
         )
 
-    def draw_evidence(self, looked: ReviewState, *, moved: bool) -> None:
+    def draw_evidence(self, state: ReviewState, *, moved: bool) -> None:
         """Draw the passages, and what the judge named where that has no pane of its own.
 
         Messages come first there: they are what people compare with, the passage is given.
         """
-        passages, chosen = looked.passages, looked.position.passage
+        passages, chosen = state.passages, state.position.passage
 
         def build_lines(width: int) -> Sequence[Line]:
-            above = self._exchange_lines_above(looked, width)
+            above = self._exchange_lines_above(state, width)
             self.evidence.hold_lines(len(above), 0)
             return [
                 *above,
-                *self._reference_lines_above(looked, width),
-                *self._passage_lines(looked, width)[0],
-                *self._named_fact_lines(looked, width),
+                *self._reference_lines_above(state, width),
+                *self._passage_lines(state, width)[0],
+                *self._named_fact_lines(state, width),
             ]
 
         ranked = any(each.is_ranked for each in passages)
         count = f" {min(chosen + 1, len(passages))}/{len(passages)}" if ranked else ""
         title = f"Evidence{count} · passages, ranked" if ranked or not passages else "Passage"
-        if looked.spec.references and not looked.spec.references_are_facts:
+        if state.spec.references and not state.spec.references_are_facts:
             title = (
-                title if self.truths.display else f"{capitalise(looked.spec.references)} · passage"
+                title if self.truths.display else f"{capitalise(state.spec.references)} · passage"
             )
         self.evidence.show(build_lines, title=title, keep=not moved)
         hint = (
@@ -277,15 +277,15 @@ class ReviewPanes(Panes):
         )
         self.evidence.hint = self._keys.fill_in_keys(hint) if passages else ""
 
-    def reveal_passage(self, looked: ReviewState) -> None:
+    def reveal_passage(self, state: ReviewState) -> None:
         """Scroll to the chosen passage."""
         width = self.evidence.scrollable_content_region.width
-        if width > 0 and looked.passages:
-            lines, starts = self._passage_lines(looked, width)
-            chosen = looked.position.passage
+        if width > 0 and state.passages:
+            lines, starts = self._passage_lines(state, width)
+            chosen = state.position.passage
             end = starts[chosen + 1] - 1 if chosen + 1 < len(starts) else len(lines) - 1
-            above = len(self._exchange_lines_above(looked, width))
-            above += len(self._reference_lines_above(looked, width))
+            above = len(self._exchange_lines_above(state, width))
+            above += len(self._reference_lines_above(state, width))
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
     def show_empty(self, words: str) -> None:
@@ -301,65 +301,65 @@ class ReviewPanes(Panes):
             lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"
         )
 
-    def _exchange_lines_above(self, looked: ReviewState, width: int) -> list[Line]:
+    def _exchange_lines_above(self, state: ReviewState, width: int) -> list[Line]:
         """Draw the question and what is judged above the passages, where they have no pane."""
-        claim, turns = looked.claim, looked.view.turns
+        claim, turns = state.claim, state.view.turns
         if self.transcript.display or claim is None:
             return []
-        first, answer = find_exchange(looked.view, claim.turn)
+        first, answer = find_exchange(state.view, claim.turn)
         asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
         lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
         if self.card.display:
             return lines
-        best = looked.passages[0] if looked.passages else None
-        hidden = claim.id in looked.view.hidden
+        best = state.passages[0] if state.passages else None
+        hidden = claim.id in state.view.hidden
         said = draw_evidence.mark_claim(claim, None if hidden else best)
-        name = [Piece(f" {looked.spec.units[0][:5]:<6}", "quiet")]
+        name = [Piece(f" {state.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(said, width - 1, first=name, most=2)]
 
-    def _reference_lines_above(self, looked: ReviewState, width: int) -> list[Line]:
+    def _reference_lines_above(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands above the passages: messages, where they have no pane."""
-        if looked.claim is None or self.truths.display:
+        if state.claim is None or self.truths.display:
             return []
-        if looked.spec.references is None:
-            words = [Piece(looked.spec.nothing_checked, "quiet")]
+        if state.spec.references is None:
+            words = [Piece(state.spec.nothing_checked, "quiet")]
             return wrap(words, width - 1, first=[Piece(" ")])
-        if looked.spec.references_are_facts:
+        if state.spec.references_are_facts:
             return []
-        view, at = looked.view, looked.position
+        view, at = state.view, state.position
         key = self._keys("review.truths")
         lines = reference_lines(
-            view, looked.claim, at.window, looked.tokenised, looked.spec, width, key
+            view, state.claim, at.window, state.tokenised, state.spec, width, key
         )
         return [*lines, BLANK]
 
-    def _named_fact_lines(self, looked: ReviewState, width: int) -> list[Line]:
+    def _named_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands below the passages: facts the judge named, where they have no pane."""
-        claim, spec = looked.claim, looked.spec
+        claim, spec = state.claim, state.spec
         if self.truths.display or not spec.references_are_facts or claim is None:
             return []
         return named_reference_lines(
-            looked.view, claim, looked.position.window, spec, width, looked.tokenised
+            state.view, claim, state.position.window, spec, width, state.tokenised
         )
 
-    def _passage_lines(self, looked: ReviewState, width: int) -> tuple[list[Line], list[int]]:
+    def _passage_lines(self, state: ReviewState, width: int) -> tuple[list[Line], list[int]]:
         height = self.evidence.scrollable_content_region.height
         return draw_evidence.passage_lines(
-            looked.view,
-            looked.claim,
-            looked.passages,
-            looked.position.passage,
-            looked.spec,
+            state.view,
+            state.claim,
+            state.passages,
+            state.position.passage,
+            state.spec,
             width,
             height,
         )
 
-    def _draw_transcript(self, looked: ReviewState, moved: bool) -> None:
-        view, claim, spec = looked.view, looked.claim, looked.spec
+    def _draw_transcript(self, state: ReviewState, moved: bool) -> None:
+        view, claim, spec = state.view, state.claim, state.spec
 
         def build_lines(width: int) -> Sequence[Line]:
             height = self.transcript.scrollable_content_region.height
-            near = find_nearest_words(claim, looked.tokenised)
+            near = find_nearest_words(claim, state.tokenised)
             drawn = exchange_lines(view, claim, spec, width, height, near)
             self.transcript.hold_lines(drawn.pinned, drawn.top)
             return drawn.lines
@@ -374,9 +374,9 @@ class ReviewPanes(Panes):
         self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
 
 
-def measure_content(looked: ReviewState) -> ReviewContent:
+def measure_content(state: ReviewState) -> ReviewContent:
     """Say what the panes have to hold of a conversation."""
-    view, spec = looked.view, looked.spec
+    view, spec = state.view, state.spec
     answers = {claim.turn for claim in view.claims}
     said = longest(len(each.content) for each in view.turns if each.position in answers)
     asked = longest(len(each.content) for each in view.turns if each.role == "user")
@@ -389,5 +389,5 @@ def measure_content(looked: ReviewState) -> ReviewContent:
         has_references=spec.references is not None
         and (view.truths_whole or not spec.references_are_facts),
         has_card=any(claim.kind != "answer" for claim in view.claims),
-        guideline_lines=count_guideline_lines(looked.guideline) if view.is_blind else 0,
+        guideline_lines=count_guideline_lines(state.guideline) if view.is_blind else 0,
     )

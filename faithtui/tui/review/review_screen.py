@@ -26,7 +26,7 @@ from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
-from faithtui.tui.review.judge_visibility import JudgeVisibility
+from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
@@ -41,12 +41,12 @@ from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
-from faithtui.tui.screen.judge_hiding import JudgeHiding
+from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
 from faithtui.tui.widgets.filter_bar import FilterBar
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 
 class ReviewScreen(FaithScreen):
@@ -70,8 +70,8 @@ class ReviewScreen(FaithScreen):
         *ReviewUndo.BINDINGS,
         *Notes.BINDINGS,
         *Verdicts.BINDINGS,
-        *JudgeVisibility.BINDINGS,
-        *JudgeHiding.BINDINGS,
+        *JudgeReveal.BINDINGS,
+        *BlindMode.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
         *RawReplies.BINDINGS,
@@ -103,8 +103,8 @@ class ReviewScreen(FaithScreen):
         self.writer = LabelWriter(self)
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
-        self.hiding = JudgeVisibility(self)
-        self.blind_mode = JudgeHiding(self, self.hiding.read_again)
+        self.hiding = JudgeReveal(self)
+        self.blind_mode = BlindMode(self, self.hiding.read_again)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(

@@ -71,21 +71,21 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
 
     def tell_undone(self, step: UndoneStep) -> None:
         """Say what was taken back, once its claim is shown."""
-        looked, claim = self.screen.review_state, self.screen.claim
-        if not step.acts or looked is None or claim is None:
+        state, claim = self.screen.review_state, self.screen.claim
+        if not step.acts or state is None or claim is None:
             return
-        what = self._describe_step(step.acts, looked, claim)
+        what = self._describe_step(step.acts, state, claim)
         self.screen.writer.set_last_act(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
-        self.screen.update_view(looked.position)
+        self.screen.update_view(state.position)
 
-    def _describe_step(self, acts: Step, looked: ReviewState, claim: ClaimView) -> str:
+    def _describe_step(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.name_of(claim)
         if len(acts) > 1:
             return f"{fmt.count_in_words(len(acts), 'verdict')} given at once, from {what} on"
         if act.verdict is not None:
-            word = position.translate_label(looked.view, act.verdict) or act.verdict
-            return f"{what} = {fmt.describe_label(word, looked.labels)}"
+            word = position.translate_label(state.view, act.verdict) or act.verdict
+            return f"{what} = {fmt.describe_label(word, state.labels)}"
         if act.action is Action.SKIPPED:
             return f"{what} skipped"
         return f"{describe_act(act.action, act.mark)} on {what}"

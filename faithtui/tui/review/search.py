@@ -10,7 +10,7 @@ from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.screen.controller import Controller
-from faithtui.tui.screen.filter_matches import find_claims, ground_for
+from faithtui.tui.screen.filter_matches import find_claims, make_filter_context
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.filter_bar import FilterBar
@@ -57,8 +57,8 @@ class ClaimSearch(Controller["ReviewScreen"]):
         # Asked for several times a key; texts may be long.
         known = self._found_cache
         if known is None or known[0] is not view or known[1] != self.filter_text:
-            ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-            reading = parse_filter(self.filter_text, ground)
+            context = make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+            reading = parse_filter(self.filter_text, context)
             found = None if reading.problem else find_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
@@ -137,8 +137,8 @@ class ClaimSearch(Controller["ReviewScreen"]):
         if view is None or not self.filter_text:
             self.show_message()
             return
-        ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-        problem = parse_filter(self.filter_text, ground).problem
+        context = make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+        problem = parse_filter(self.filter_text, context).problem
         if problem:
             self.show_message(escape_line(problem, "warn", limit=300))
             return

@@ -165,13 +165,13 @@ class RunActions(Controller["RunsScreen"]):
             which = name_runs([row.id for row in self.target_runs])
             self.refuse(f"nothing failed or lacks a verdict in {which}")
         else:
-            self.reopen_unfinished(unfinished)
+            self.reopen_unfinished_items(unfinished)
 
     @holds_keys(can_give_up=False)
     @run_in_worker("retry")
-    async def reopen_unfinished(self, runs: Sequence[RunId]) -> None:
+    async def reopen_unfinished_items(self, runs: Sequence[RunId]) -> None:
         """Make what failed or lacks a verdict wait again."""
-        reopen = self.session.store.runs.reopen_unfinished
+        reopen = self.session.store.runs.reopen_unfinished_items
         reopened = tuple([run for run in runs if await self.read(reopen, run)])
         if reopened:
             self.screen.post_message(ResumeRequested(reopened[0], then=reopened[1:]))

@@ -10,7 +10,7 @@ from faithtui.tui.runs.next_steps import WRITING_ACTIONS, NextStep, list_next_st
 from faithtui.tui.runs.run_details import step_lines
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.session import ListState
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

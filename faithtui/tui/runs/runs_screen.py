@@ -28,8 +28,8 @@ from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class RunsScreen(FilteredListScreen):
         )
 
     @property
-    def filter_ground(self) -> FilterContext:
+    def filter_context(self) -> FilterContext:
         """Say which words a filter may hold."""
         return FilterContext(Scope.RUNS, known=_list_known_values(self._all_runs))
 

@@ -33,8 +33,8 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

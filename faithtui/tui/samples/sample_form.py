@@ -51,8 +51,8 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.choice_pane import ChoicePane
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.scroll_pane import Pane
 
 _STRATA_WORDS = {
     "verdict": "the judge's verdict",

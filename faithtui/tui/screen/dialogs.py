@@ -16,8 +16,8 @@ from faithtui.tui.keymap.key_names import KeyHint, KeyNames
 from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces, wrap
 from faithtui.tui.widgets.bars import KeyBar
-from faithtui.tui.widgets.pane import Builder, Pane, RowPane
-from faithtui.tui.widgets.seen_panes import ExposurePane, ExposureRowPane
+from faithtui.tui.widgets.exposure_panes import ExposurePane, ExposureRowPane
+from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 
 
 class Dialog(ModalWindow[str | None]):

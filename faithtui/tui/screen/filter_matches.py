@@ -18,7 +18,7 @@ from faithtui.domain.filters import (
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.text.search_words import contains_words, find_words, split_search_words
+from faithtui.domain.text.search_words import contains_words, find_words, list_folded_words
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.theme.lines import Piece
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from faithtui.store.records import ClaimView, ReviewView
 
 
-def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> FilterContext:
+def make_filter_context(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> FilterContext:
     """Say which words a filter over something of a run may hold."""
     return FilterContext(scope, rule.labels, dict(rule.synonyms), blind)
 
@@ -74,7 +74,7 @@ def highlight_matches(piece: Piece, wanted: Filter) -> list[Piece]:
         for term in wanted.list_terms(TermName.TEXT)
         if not term.negated
         for span in find_words(
-            split_search_words(term.value), text, begins=term is wanted.unfinished_word
+            list_folded_words(term.value), text, begins=term is wanted.unfinished_word
         )
     )
     return [*_split_at_spans(piece, spans)] if spans else [piece]
@@ -105,7 +105,11 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
         case TermName.TEXT:
             return _does_text_match(claim.text, term, wanted)
         case TermName.VERDICT:
-            label = None if value == MISSING else ground_for(rule, Scope.CLAIMS).find_label(value)
+            label = (
+                None
+                if value == MISSING
+                else make_filter_context(rule, Scope.CLAIMS).find_label(value)
+            )
             return claim.home_verdict.label == label
         case TermName.HUMAN:
             return claim.human == (None if value == NONE else rule.translate_label(value))
@@ -165,5 +169,5 @@ def _does_score_match(score: float | None, value: str) -> bool:
 
 def _does_text_match(text: str, term: Term, wanted: Filter) -> bool:
     return contains_words(
-        split_search_words(term.value), text, begins=term is wanted.unfinished_word
+        list_folded_words(term.value), text, begins=term is wanted.unfinished_word
     )

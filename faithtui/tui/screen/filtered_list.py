@@ -14,7 +14,7 @@ from faithtui.domain.filters import Filter, FilterContext, parse_filter
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
-from faithtui.tui.screen.marks import RowMarks
+from faithtui.tui.screen.row_marks import RowMarks
 from faithtui.tui.screen.saved_views import SavedViewsDialog
 from faithtui.tui.session import ListState
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -71,11 +71,11 @@ class FilteredListScreen(FaithScreen):
     @property
     def active_filter(self) -> Filter:
         """The filter in force."""
-        return parse_filter(self.state.filter, self.filter_ground).filter
+        return parse_filter(self.state.filter, self.filter_context).filter
 
     @property
     @abstractmethod
-    def filter_ground(self) -> FilterContext:
+    def filter_context(self) -> FilterContext:
         """Say which words a filter may hold here."""
 
     @property
@@ -141,7 +141,7 @@ class FilteredListScreen(FaithScreen):
         if self.query_one(FilterBar).is_typing:
             self._show_terms(self.state.filter)
             return
-        reading = parse_filter(self.state.filter, self.filter_ground)
+        reading = parse_filter(self.state.filter, self.filter_context)
         if reading.problem is not None:
             self.show_message(escape_line(reading.problem, "warn", limit=400))
             return
@@ -162,7 +162,7 @@ class FilteredListScreen(FaithScreen):
             self.session.lists[self.LIST] = ListState(event.text, self.state.sort)
             self.search()
         if event.is_final:
-            self._close_filter()
+            self._leave_filter_line()
 
     @on(FilterBar.Typed)
     def follow_typing(self, event: FilterBar.Typed) -> None:
@@ -171,8 +171,8 @@ class FilteredListScreen(FaithScreen):
 
     def _show_terms(self, text: str) -> None:
         """List what the last word of a filter may become, else what is wrong with the filter."""
-        terms = list_completions(text, self.filter_ground)
-        problem = parse_filter(text, self.filter_ground).problem
+        terms = list_completions(text, self.filter_context)
+        problem = parse_filter(text, self.filter_context).problem
         if terms:
             words = Piece(f" {' '.join(terms)}", "quiet")
             self.show_message(Piece(self.keys("filter.complete"), "key"), words)
@@ -182,13 +182,13 @@ class FilteredListScreen(FaithScreen):
             self.show_message(Piece("words, or terms such as is:unlabelled; - negates", "quiet"))
 
     def _complete_filter(self, text: str) -> str | None:
-        return complete_filter(text, self.filter_ground)
+        return complete_filter(text, self.filter_context)
 
     @on(FilterBar.FilterCancelled)
     def leave_filter(self) -> None:
         """Go on with the filter there was."""
         self.show_view(SavedView("", self._previous_filter, self.state.sort))
-        self._close_filter()
+        self._leave_filter_line()
 
     def action_filter(self) -> None:
         """Type a filter."""
@@ -281,7 +281,7 @@ class FilteredListScreen(FaithScreen):
 
     def list_suggestions(self) -> Sequence[str]:
         """List the terms that may have been meant by words that find nothing."""
-        return suggest_terms(self.state.filter, self.filter_ground)
+        return suggest_terms(self.state.filter, self.filter_context)
 
     def take_suggestion(self) -> None:
         """Take the first term that may have been meant."""
@@ -289,7 +289,7 @@ class FilteredListScreen(FaithScreen):
         if found:
             self.show_view(SavedView("", found[0], self.state.sort))
 
-    def _close_filter(self) -> None:
+    def _leave_filter_line(self) -> None:
         self.query_one(FilterBar).show(self.state.filter)
         self.query_one(VirtualList).focus()
         self.show_order()

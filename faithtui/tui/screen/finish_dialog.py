@@ -7,7 +7,7 @@ from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, make_line, wrap
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 LOOK_EVERY_S = 0.1
 

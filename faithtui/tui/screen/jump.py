@@ -15,8 +15,8 @@ from textual.widget import Widget
 from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece
 from faithtui.tui.widgets.line_widget import LineWidget
-from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.scroll_pane import RowPane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"

@@ -20,9 +20,9 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
-from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.tui.screen.controller import Controller

@@ -15,8 +15,8 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
-from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.store.search.saved_views import SavedViews

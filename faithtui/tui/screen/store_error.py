@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar, TitleBar
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 
 class StoreErrorScreen(Screen[None]):

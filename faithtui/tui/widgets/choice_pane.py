@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.tui.theme.lines import Line, Piece
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 
 MOST_CHOICES = 8
 """Choices that are seen at once; a longer list scrolls."""

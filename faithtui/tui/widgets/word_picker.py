@@ -13,7 +13,7 @@ from textual.message import Message
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.word_spans import find_word_spans
 from faithtui.tui.theme.lines import BLANK, FULL_TEXT_LIMIT, Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 _NO_BLANKS = re.compile(r"[^\w\s]{0,8}")
 

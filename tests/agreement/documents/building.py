@@ -32,7 +32,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.probes import make_probe_figures
-from faithtui.agreement.report.raters import RepeatedLabel
+from faithtui.agreement.report.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action

@@ -20,7 +20,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     is_tied,
 )
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims, list_counted_labels, weigh_claims

@@ -19,7 +19,7 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.estimates import Estimate, EstimateStatus
-from faithtui.domain.value_json import JsonForm, list_fields
+from faithtui.domain.value_json import JsonForm, list_field_names
 from tests.agreement.documents.building import HEADER, rich
 
 OWN = ReportSettings(
@@ -61,12 +61,12 @@ def list_classes(kind: Any = AgreementReport) -> frozenset[type]:
             for each in get_args(kind):
                 add(each)
             origin = get_origin(kind)
-            if isinstance(origin, type) and list_fields(origin):
+            if isinstance(origin, type) and list_field_names(origin):
                 add(origin)
-        elif isinstance(kind, type) and list_fields(kind):
+        elif isinstance(kind, type) and list_field_names(kind):
             found.add(kind)
             # What a form leaves out is nowhere in the JSON, nor is what it is made of.
-            for name in set(list_fields(kind)) - set(FORMS.get(kind, JsonForm()).left_out):
+            for name in set(list_field_names(kind)) - set(FORMS.get(kind, JsonForm()).left_out):
                 add(get_type_hints(kind)[name])
 
     add(kind)
@@ -94,9 +94,9 @@ def find_values(value: Any, put: Put) -> Iterator[tuple[Any, Put]]:
         return lambda new: put((*value[:at], new, *value[at + 1 :]))
 
     kind: Any = type(value)
-    if list_fields(kind):
+    if list_field_names(kind):
         yield value, put
-        for name in list_fields(kind):
+        for name in list_field_names(kind):
             yield from find_values(getattr(value, name), put_field(name))
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for at in range(min(3, len(value))):
@@ -138,7 +138,7 @@ def make_others(value: Any) -> Iterator[Any]:
             yield value[:-1]
             yield from ((*value[:-1], other) for other in make_others(value[-1]))
         case _ if is_dataclass(value) or hasattr(value, "_fields"):
-            for name in list_fields(type(value)):
+            for name in list_field_names(type(value)):
                 for other in make_others(getattr(value, name)):
                     yield change_field(value, name, other)
 
@@ -146,7 +146,7 @@ def make_others(value: Any) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def unseen() -> dict[type, set[str]]:
     """Find the fields of each class that may change without a change of the JSON."""
-    missing = {kind: set(list_fields(kind)) for kind in CLASSES}
+    missing = {kind: set(list_field_names(kind)) for kind in CLASSES}
 
     def write(report: AgreementReport) -> str:
         return "".join(
@@ -174,14 +174,14 @@ def test_a_field_stands_in_the_json_or_a_form_says_why_not(
 ) -> None:
     left_out = FORMS.get(kind, JsonForm()).left_out
     assert unseen[kind] <= set(left_out)
-    assert set(left_out) <= set(list_fields(kind)), "no such field"
+    assert set(left_out) <= set(list_field_names(kind)), "no such field"
     assert all(left_out.values()), "a reason"
 
 
 def test_a_new_field_is_written_without_a_change_of_the_writer() -> None:
     kind = make_dataclass("Wider", [("added", float)], bases=(Detection,), frozen=True)
     was = rich().claims.strict
-    wider = kind(*(getattr(was, name) for name in list_fields(Detection)), added=0.12345678)
+    wider = kind(*(getattr(was, name) for name in list_field_names(Detection)), added=0.12345678)
     report = replace(rich(), claims=replace(rich().claims, strict=wider))
     detection = json.loads(report_json(report, HEADER))["detection"]
     assert detection["strict"]["added"] == 0.123457

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.model import LevelReport
 from faithtui.domain.estimates import Reason
 from tests.benchmarks import coverage

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
-from faithtui.agreement.report.raters import (
-    ComparedClaim,
+from faithtui.agreement.report.rater_comparison import (
+    ClaimOpinions,
     ComparisonFilter,
     RepeatedLabel,
     matches_filter,
@@ -27,9 +27,9 @@ def claim(
     other: str | None = "yes",
     final: str | None = None,
     **people: str,
-) -> ComparedClaim:
+) -> ClaimOpinions:
     identity = ClaimId(number)
-    return ComparedClaim(
+    return ClaimOpinions(
         identity,
         ItemId(1),
         f"g{number}",

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.agreement.report.compare import compute_self_consistency
-from faithtui.agreement.report.raters import RepeatedLabel, find_repeats
+from faithtui.agreement.report.rater_comparison import RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId

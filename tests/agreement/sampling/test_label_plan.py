@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,

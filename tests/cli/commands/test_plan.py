@@ -242,7 +242,7 @@ def test_sizes_that_cannot_be_are_explained(
 
 
 def test_names_of_strata_may_hold_commas() -> None:
-    from faithtui.cli.options import read_named_numbers
+    from faithtui.cli.shared_options import read_named_numbers
 
     assert read_named_numbers(["a, b=2,c=3", "d=4"], "--sizes") == {"a, b": 2, "c": 3, "d": 4}
 

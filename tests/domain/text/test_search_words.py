@@ -9,7 +9,7 @@ from faithtui.domain.text.search_words import (
     contains_words,
     find_words,
     fold_word,
-    split_search_words,
+    list_folded_words,
 )
 
 LETTERS = st.text(st.characters(max_codepoint=0x17F, exclude_characters="ıİŉµſ"), max_size=30)
@@ -25,11 +25,11 @@ def test_words_are_those_of_the_index(text: str) -> None:
     connection.execute("INSERT INTO t VALUES (?)", (text.replace("\x00", ""),))
     found = connection.execute("SELECT term FROM v ORDER BY offset").fetchall()
     connection.close()
-    assert split_search_words(text.replace("\x00", "")) == [term for (term,) in found]
+    assert list_folded_words(text.replace("\x00", "")) == [term for (term,) in found]
 
 
 def test_words_are_folded() -> None:
-    assert split_search_words("The CAFÉ's menu_2, naïve!") == [
+    assert list_folded_words("The CAFÉ's menu_2, naïve!") == [
         "the",
         "cafe",
         "s",
@@ -54,7 +54,7 @@ def test_places_are_where_words_follow_each_other() -> None:
     st.booleans(),
 )
 def test_words_occur_where_they_have_a_place(text: str, wanted: str, begins: bool) -> None:
-    found = split_search_words(wanted)
+    found = list_folded_words(wanted)
     assert contains_words(found, text, begins=begins) == bool(
         find_words(found, text, begins=begins)
     )

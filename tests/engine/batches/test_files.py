@@ -9,8 +9,8 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.batches import batch_run
+from faithtui.engine.batches.batch_driver import AT_ONCE
 from faithtui.engine.batches.files import AnswerImport, export_questions, import_answers
-from faithtui.engine.batches.wave import AT_ONCE
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest

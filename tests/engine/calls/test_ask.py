@@ -20,7 +20,7 @@ from faithtui.engine.calls.send import (
     LONGEST_WAIT_S,
     OUTAGE_FAILURES,
     REFUSALS,
-    Tally,
+    CallCounts,
 )
 from faithtui.errors import (
     ImagesNotSupported,
@@ -115,7 +115,7 @@ class Desk:
         self.replies = RecordingReplies()
         self.waits: list[float] = []
         self.retried: list[tuple[str, str, float]] = []
-        self.tally = Tally()
+        self.tally = CallCounts()
         self.asker = Asker(
             self.judge,
             self.replies,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, Expense
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.calls.send import Tally
+from faithtui.engine.calls.send import CallCounts
 from faithtui.errors import BudgetReached, JudgeReplyInvalid, JudgeRequestRejected
 from tests.engine.calls.test_ask import GOOD, ITEM, Answer, ScriptedJudge, question
 
@@ -79,7 +79,7 @@ def asker_with(budget: Budget, *answers: Answer) -> Asker:
         MemoryReplyCache(),
         concurrency=1,
         budget=budget,
-        tally=Tally(),
+        tally=CallCounts(),
         on_retry=lambda step, error, wait_s: None,
         pause=asyncio.sleep,
     )

@@ -115,7 +115,7 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
             judge_verdict=None,
             saw_judge=True,
         )
-        store.runs.reopen_unfinished(first.run)
+        store.runs.reopen_unfinished_items(first.run)
         pending = store.runs.review_view(item.id, "ann")
         assert pending.item.state is ItemState.PENDING
         assert {each.id for each in pending.claims} == {missing.id, *others}, "nothing is hidden"

@@ -19,7 +19,7 @@ from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.events import RunEvent, StoreTroubled
-from faithtui.engine.runs.recorder import FLOOR_BYTES, Recorder, StoreReplyCache
+from faithtui.engine.runs.run_writer import FLOOR_BYTES, RunWriter, StoreReplyCache
 from faithtui.errors import StoreError, StoreFull
 from faithtui.store.records import CallContext, RunState, StoredReply
 from faithtui.store.store import Store
@@ -219,7 +219,7 @@ async def test_f32_a_reply_is_kept_when_nobody_takes_the_news_that_the_store_is_
         raise ReaderGoneError
 
     with filled(tmp_path / "s.db", 1) as store:
-        replies = StoreReplyCache(Recorder(store, on_trouble=refuse), "openai:m", RunId(1), None)
+        replies = StoreReplyCache(RunWriter(store, on_trouble=refuse), "openai:m", RunId(1), None)
         monkeypatch.setattr(store.calls, "save_reply", Mock(side_effect=StoreFull("full")))
         with pytest.raises(ReaderGoneError):
             await replies.save_reply(QuestionContext("k" * 64, "claims"), REPLY, usable=True)

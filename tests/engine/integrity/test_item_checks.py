@@ -219,7 +219,7 @@ async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store)
         )
     connection.close()
     store.runs.finish_item(first, ItemState.FAILED, "it failed")
-    store.runs.reopen_unfinished(run)
+    store.runs.reopen_unfinished_items(run)
     held = store.runs.row(run).integrity
     assert (held.checked, held.unchecked) == (3, 0)
     assert held.counts.claims < before.counts.claims

@@ -16,7 +16,7 @@ from faithtui.engine.review.examples import (
     read_stored_examples,
     store_examples,
 )
-from faithtui.engine.review.ragas_annotations import collect_annotated_answers
+from faithtui.engine.review.ragas_annotation_export import collect_annotated_answers
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, format_examples

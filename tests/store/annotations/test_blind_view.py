@@ -153,13 +153,15 @@ OPEN = st.sets(st.integers(0, 4).map(ClaimId))
 
 @given(views(), OPEN, st.booleans())
 def test_nothing_of_the_judge_is_left_on_what_is_hidden(
-    view: ReviewView, open_to: set[ClaimId], in_sample: bool
+    view: ReviewView, revealed: set[ClaimId], in_sample: bool
 ) -> None:
     sample = SAMPLE if in_sample else None
-    blind = blind_view(view, open_to=open_to, sample=sample)
+    blind = blind_view(view, revealed=revealed, sample=sample)
     hidden = [each for each in blind.claims if each.id in blind.hidden]
     assert {each.id for each in hidden} == {
-        each.id for each in view.claims if each.id not in open_to and not has_answered(each, sample)
+        each.id
+        for each in view.claims
+        if each.id not in revealed and not has_answered(each, sample)
     }
     assert all(not secrets(each) for each in hidden)
     assert all(each.text == f"claim {each.id}" for each in hidden)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.raters import ComparedClaim
+from faithtui.agreement.report.rater_comparison import ClaimOpinions
 from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
@@ -43,7 +43,7 @@ def claims_of(store: Store, item: ItemId) -> Sequence[ClaimId]:
     return [each.id for each in store.runs.review_view(item, "ann").claims]
 
 
-def one(claims: Sequence[ComparedClaim], claim: ClaimId) -> ComparedClaim:
+def one(claims: Sequence[ClaimOpinions], claim: ClaimId) -> ClaimOpinions:
     (found,) = [each for each in claims if each.claim == claim]
     return found
 

@@ -128,7 +128,7 @@ def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, 
     store.batches.end_batch("b1", "no")
     for item in (first, second):
         store.runs.finish_item(item, ItemState.FAILED, "no")
-    store.runs.reopen_unfinished(run, [first])
+    store.runs.reopen_unfinished_items(run, [first])
     assert store.batches.find_last_request(run, "k1") is None
     assert store.batches.find_last_request(run, "k2") is not None
     kept = store.batches.find_last_request(run, "k3")

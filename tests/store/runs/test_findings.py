@@ -109,7 +109,7 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     store.runs.finish_item(item, ItemState.FAILED, "1 of 3")
     store.findings.save([checked(store, item)])
     assert store.findings.list_unchecked(run) == ()
-    store.runs.reopen_unfinished(run)
+    store.runs.reopen_unfinished_items(run)
     store.runs.finish_item(item, ItemState.DONE, None)
     assert store.findings.list_unchecked(run) == (item,)
 

@@ -326,7 +326,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     store.runs.save_window(item, assess(second, half))
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.finish_item(done, ItemState.DONE, None)
-    assert store.runs.reopen_unfinished(run) == 1
+    assert store.runs.reopen_unfinished_items(run) == 1
     assert store.runs.list_pending(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({1})),
     )
@@ -347,7 +347,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
         0,
         1,
     ]
-    assert store.runs.reopen_unfinished(run) == 0
+    assert store.runs.reopen_unfinished_items(run) == 0
     assert store.check() == []
 
 
@@ -357,7 +357,7 @@ def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
     store.runs.save_window(item, assess(first, {1: ["yes"]}, score=FAILED))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
-    store.runs.reopen_unfinished(run)
+    store.runs.reopen_unfinished_items(run)
     with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar() == 1
     assert [claim.turn for claim in store.runs.review_view(item, "me").claims] == [3]

@@ -277,7 +277,7 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
         assert store.runs.row(RunId(1)).incomplete == 1
         assert store.runs.list_unfinished(RunId(1)) == (ItemId(1),)
         assert store.runs.row(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
-        assert store.runs.reopen_unfinished(RunId(1)) == 1
+        assert store.runs.reopen_unfinished_items(RunId(1)) == 1
         row = store.runs.row(RunId(1))
         assert (row.incomplete, row.pending) == (0, 1)
         (pending,) = store.runs.list_pending(RunId(1))

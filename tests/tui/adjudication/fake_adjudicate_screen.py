@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
-from faithtui.agreement.report.raters import ComparedClaim, ComparisonFilter
+from faithtui.agreement.report.rater_comparison import ClaimOpinions, ComparisonFilter
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import RunId
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
@@ -35,10 +35,10 @@ class FakeAdjudicateScreen(FakeScreen):
         self.claims = SimpleNamespace(focus=lambda: None)
         self.add(self.reader, self.notes)
 
-    def replace_claim(self, claim: ComparedClaim) -> None:
+    def replace_claim(self, claim: ClaimOpinions) -> None:
         self.listed[self.at] = claim
 
-    def claim_at_cursor(self) -> ComparedClaim | None:
+    def claim_at_cursor(self) -> ClaimOpinions | None:
         return self.listed[self.at] if self.at < len(self.listed) else None
 
     def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
@@ -48,7 +48,7 @@ class FakeAdjudicateScreen(FakeScreen):
             show=lambda _build, **_how: None, scrollable_content_region=region, hint=""
         )
 
-    def settle_claim(self) -> ComparedClaim:
+    def settle_claim(self) -> ClaimOpinions:
         """Let the claim under the cursor have a final word."""
         claim = self.listed[self.at]
         final = HumanVerdict(claim.claim, "ann", "yes", Action.ADJUDICATED)

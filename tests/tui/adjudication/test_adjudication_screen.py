@@ -3,7 +3,7 @@
 import unicodedata
 from pathlib import Path
 
-from faithtui.agreement.report.raters import ComparisonFilter
+from faithtui.agreement.report.rater_comparison import ComparisonFilter
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store

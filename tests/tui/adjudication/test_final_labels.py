@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.report.raters import order_anonymously
+from faithtui.agreement.report.rater_comparison import order_anonymously
 from faithtui.domain.ids import ClaimId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store

@@ -16,7 +16,7 @@ from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
 from faithtui.store.store import Store
 from faithtui.tui.agreement.marked_lines import marked_lines
 from faithtui.tui.app import FaithApp
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE
 from tests.tui.agreement.test_agreement_screen import agreeing

@@ -8,7 +8,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.pager import Pager
 from tests.tui.driving import calm, press, status
-from tests.tui.screen.test_marks import SIZE, listed
+from tests.tui.screen.test_row_marks import SIZE, listed
 
 
 async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: FaithApp) -> None:
@@ -70,8 +70,11 @@ async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -
         assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
         before = app.session.store.runs.item_rows([screen.listed_entries[2]])[0]
         assert before.state.value == "failed"
-        assert app.session.store.runs.reopen_unfinished(before.run, [screen.listed_entries[0]]) == 0
-        assert app.session.store.runs.reopen_unfinished(before.run, [before.id]) == 1
+        assert (
+            app.session.store.runs.reopen_unfinished_items(before.run, [screen.listed_entries[0]])
+            == 0
+        )
+        assert app.session.store.runs.reopen_unfinished_items(before.run, [before.id]) == 1
         after = app.session.store.runs.item_rows([before.id])[0]
         assert (after.state.value, after.windows) == ("pending", 0)
 

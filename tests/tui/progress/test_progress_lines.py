@@ -32,7 +32,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.event_lines import (
     error_words,
     event_lines,
-    event_words,
+    event_words_and_look,
     failed_conversation_lines,
     group_events,
 )
@@ -214,7 +214,7 @@ def test_every_kind_of_event_has_words() -> None:
     events.append(ParameterRefused(RUN, "seed", SOME))
     kinds = [type(event) for event in events]
     assert set(kinds) == set(get_args(RunEvent))
-    words = [event_words(event, NAMES)[0] for event in events]
+    words = [event_words_and_look(event, NAMES)[0] for event in events]
     assert all(words)
     assert len(set(words)) >= len(set(kinds))
 
@@ -240,7 +240,7 @@ def test_every_kind_of_event_has_words() -> None:
     ],
 )
 def test_an_event_is_told_in_plain_words(event: RunEvent, words: str) -> None:
-    assert words in event_words(event, NAMES)[0]
+    assert words in event_words_and_look(event, NAMES)[0]
 
 
 def test_every_error_of_a_judge_or_a_metric_has_words_of_its_own() -> None:
@@ -283,7 +283,7 @@ def test_an_attempt_that_failed_is_told_with_what_was_answered(
     status: int | None, said: str, words: str
 ) -> None:
     event = CallRetried(RUN, "truths", "JudgeUnavailable", 1.0, SOME, status, said)
-    assert words in event_words(event, {})[0]
+    assert words in event_words_and_look(event, {})[0]
 
 
 def test_different_answers_are_different_entries() -> None:
@@ -305,9 +305,9 @@ def test_nothing_is_said_to_cost_nothing_before_its_price_is_known() -> None:
 def test_names_and_errors_are_made_visible() -> None:
     evil = "\x1b]0;owned\x07"
     event = CallRetried(RUN, evil, evil, 1.0, SOME)
-    assert "\x1b" not in event_words(event, {})[0]
+    assert "\x1b" not in event_words_and_look(event, {})[0]
     item = ItemFinished(RUN, ItemId(1), ItemState.DONE, SOME)
-    assert "\x1b" not in event_words(item, {ItemId(1): evil})[0]
+    assert "\x1b" not in event_words_and_look(item, {ItemId(1): evil})[0]
 
 
 def test_what_failed_is_counted_beyond_what_is_listed() -> None:
@@ -391,9 +391,12 @@ def test_times_of_answers_are_short(ms: int | None, words: str) -> None:
 def test_a_conversation_that_lacks_a_verdict_is_told_as_such() -> None:
     progress = replace(SOME, incomplete=1)
     lacking = ItemFinished(RUN, ItemId(1), ItemState.DONE, progress, lacks_verdict=True)
-    assert event_words(lacking, NAMES) == ("conv-0147: a verdict is missing", "bad")
+    assert event_words_and_look(lacking, NAMES) == ("conv-0147: a verdict is missing", "bad")
     ended = RunEnded(RUN, RunState.DONE, None, progress)
-    assert event_words(ended, {}) == ("run done; 1 conversation lacks a verdict", "warn strong")
+    assert event_words_and_look(ended, {}) == (
+        "run done; 1 conversation lacks a verdict",
+        "warn strong",
+    )
 
 
 def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:

@@ -118,7 +118,7 @@ async def test_why_something_failed_is_not_quoted_while_blind(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        store.runs.reopen_unfinished(RunId(1))
+        store.runs.reopen_unfinished_items(RunId(1))
         third = store.runs.item_ids(RunId(1))[2]
         store.runs.finish_item(third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`")
     async with app.run_test(size=(120, 40)) as pilot:
@@ -179,7 +179,7 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         with Store.open(store_path) as store:
             run = store.runs.rows()[0].id
             for item in store.runs.list_unfinished(run):
-                store.runs.reopen_unfinished(run, [item])
+                store.runs.reopen_unfinished_items(run, [item])
                 store.runs.finish_item(item, ItemState.SKIPPED, "no user turn")
         app.store_watcher.poll()
         await until(pilot, lambda: "What next" in screen_text(app))

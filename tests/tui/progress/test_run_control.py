@@ -17,7 +17,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.progress.progress_screen import ProgressScreen
-from faithtui.tui.progress.run_control import RunControl
+from faithtui.tui.progress.run_control import RunKeys
 from faithtui.tui.runs.budget import BudgetScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -190,7 +190,7 @@ class FakeProgressScreen(FakeScreen):
         self.row = session.store.runs.row(RunId(1))
         if run is not None:
             session.process_runs.append(cast(BackgroundRun, run))
-        self.control = RunControl(cast(ProgressScreen, self))
+        self.control = RunKeys(cast(ProgressScreen, self))
         self.add(self.control)
 
 

@@ -12,7 +12,7 @@ from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.evidence_marking import EvidenceMarking
-from faithtui.tui.review.judge_visibility import JudgeVisibility
+from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.evidence import rank_claim_passages
 from faithtui.tui.review.missed_claims import MissedClaims
@@ -26,7 +26,7 @@ from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
-from faithtui.tui.screen.judge_hiding import JudgeHiding
+from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
 
@@ -54,7 +54,7 @@ class FakeReviewScreen(FakeScreen):
         self.empty_words = ""
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
-        self.note = SimpleNamespace(value="", display=False, held="", open_empty=lambda: None)
+        self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda: None)
         self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)
         self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
         screen = cast(ReviewScreen, self)
@@ -63,8 +63,8 @@ class FakeReviewScreen(FakeScreen):
         self.writer = LabelWriter(screen)
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
-        self.hiding = JudgeVisibility(screen)
-        self.blind_mode = JudgeHiding(screen, self.hiding.read_again)
+        self.hiding = JudgeReveal(screen)
+        self.blind_mode = BlindMode(screen, self.hiding.read_again)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)

@@ -21,7 +21,7 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import sample_queue
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 from tests.tui.building import NOON, SPEC, Said, assessments, save
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
 

@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
-from faithtui.tui.screen.filter_matches import ground_for
+from faithtui.tui.screen.filter_matches import make_filter_context
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 from tests.tui.review.test_blind_leaks import planted, work_blind
@@ -175,8 +175,8 @@ def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool
     with Store.open(path) as store:
         run = store.runs.last_id()
         assert run is not None
-        ground = ground_for(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
-        assert parse_filter(text, ground).filter.reveals_judge is tells
+        filter_context = make_filter_context(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
+        assert parse_filter(text, filter_context).filter.reveals_judge is tells
 
 
 async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:

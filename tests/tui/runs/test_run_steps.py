@@ -26,7 +26,7 @@ from faithtui.tui.runs.run_details import describe_cost, describe_settings
 from faithtui.tui.runs.run_lines import run_line
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.widgets.scroll_pane import RowPane
 from tests.tui.building import NOON, SPEC
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
 

@@ -15,8 +15,8 @@ from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.filter_matches import (
     find_claims,
     find_runs,
-    ground_for,
     highlight_matches,
+    make_filter_context,
 )
 from faithtui.tui.screen.saved_views import SavedViewsDialog
 from faithtui.tui.theme.lines import Piece
@@ -154,8 +154,8 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
             )  # fmt: skip
         view = store.runs.review_view(item, "ann")
         for text in texts:
-            ground = ground_for(run.spec.rule, Scope.CLAIMS)
-            wanted = parse_filter(text, ground).filter
+            filter_context = make_filter_context(run.spec.rule, Scope.CLAIMS)
+            wanted = parse_filter(text, filter_context).filter
             in_store = [
                 claim for at, claim in store.search.find_claims(run.id, wanted) if at == item
             ]

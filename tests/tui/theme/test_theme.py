@@ -86,8 +86,8 @@ def test_every_text_keeps_its_contrast_on_every_background(name: str) -> None:
     texts["foreground"] = Color.parse(theme.foreground or "")
     least = 7.0 if name == "high-contrast" else 4.5
     for text, colour in texts.items():
-        for ground, behind in backgrounds(theme).items():
-            assert contrast(colour, behind) >= least, (text, ground)
+        for filter_context, behind in backgrounds(theme).items():
+            assert contrast(colour, behind) >= least, (text, filter_context)
 
 
 @pytest.mark.parametrize("sight", SIGHT)

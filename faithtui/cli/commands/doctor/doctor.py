@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import insert_store_option, print_json, print_text
+from faithtui.cli.shared_options import (
     BaseUrlOption,
     ForceOption,
     JsonOption,
     StoreOption,
     merge_common_options,
 )
-from faithtui.cli.output import insert_store_option, print_json, print_text
 
 
 def doctor(

@@ -11,7 +11,8 @@ from faithtui.cli.commands.export.run_export import (
     print_file_names,
     write_run_export,
 )
-from faithtui.cli.options import (
+from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
+from faithtui.cli.shared_options import (
     CommonOptions,
     ForceOption,
     JsonOption,
@@ -20,7 +21,6 @@ from faithtui.cli.options import (
     StoreOption,
     merge_common_options,
 )
-from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -285,7 +285,7 @@ def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") 
 
 
 def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None") -> Iterable[str]:
-    from faithtui.engine.review.ragas_annotations import collect_annotated_answers
+    from faithtui.engine.review.ragas_annotation_export import collect_annotated_answers
     from faithtui.formats.writers.ragas_annotations import ragas_json
 
     found = collect_annotated_answers(store, run, split)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.cli.options import CommonOptions
 from faithtui.cli.output import (
     plural,
     print_file_content,
@@ -14,6 +13,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.shared_options import CommonOptions
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 

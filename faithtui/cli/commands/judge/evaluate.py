@@ -13,8 +13,8 @@ from faithtui.cli.commands.judge.wanted_judge import (
     open_wanted_judge,
     read_claims_of_file,
 )
-from faithtui.cli.options import BaseUrlOption, JsonOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
+from faithtui.cli.shared_options import BaseUrlOption, JsonOption, merge_common_options
 
 if TYPE_CHECKING:
     from faithtui.engine.judge_trials import FamilyFigures

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import typer
 
-from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table, print_to_stderr
+from faithtui.cli.shared_options import JsonOption, merge_common_options
 
 _MOST_MODELS = 4
 """Models of a server that are named in a table."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -91,9 +91,9 @@ def recalibrate(
             use_threshold(opened, wanted, reviewer)
         if is_applied and apply:
             apply_recalibration(opened, wanted, reviewer)
-        stands = find_current_recalibration(opened), find_current_threshold(opened)
+        stored = find_current_recalibration(opened), find_current_threshold(opened)
     if options.json:
-        print_json(_as_json(wanted, *stands))
+        print_json(_as_json(wanted, *stored))
     elif is_applied:
         print_to_stderr(
             "applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw"
@@ -168,16 +168,16 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
     if wanted.threshold_in_force is not None:
         from faithtui.engine.review.recalibration import read_threshold
 
-        stands = wanted.threshold_in_force
+        stored = wanted.threshold_in_force
         print_text(
-            f"verdicts in force now: yes from {read_threshold(stands):.2f}, chosen on "
-            f"{_origin(stands)}"
+            f"verdicts in force now: yes from {read_threshold(stored):.2f}, chosen on "
+            f"{_origin(stored)}"
         )
 
 
-def _origin(stands: "StoredRecalibration") -> str:
-    labels = plural(stands.labels, "label")
-    return f"{labels} by {stands.reviewer}, {stands.created_at:%Y-%m-%d}"
+def _origin(stored: "StoredRecalibration") -> str:
+    labels = plural(stored.labels, "label")
+    return f"{labels} by {stored.reviewer}, {stored.created_at:%Y-%m-%d}"
 
 
 def _print_verdicts(found: "ThresholdEffect") -> None:
@@ -246,7 +246,7 @@ def _bin_cells(found: "CalibrationBin | None") -> tuple[str, str, str]:
 
 def _as_json(
     wanted: "RecalibrationPreview",
-    stands: "StoredRecalibration | None",
+    stored: "StoredRecalibration | None",
     threshold: "StoredRecalibration | None",
 ) -> dict[str, object]:
     from faithtui.engine.review.recalibration import read_threshold
@@ -276,11 +276,11 @@ def _as_json(
         "bins_before": [_bin_json(each) for each in found.bins_before],
         "bins_after": [_bin_json(each) for each in found.bins_after],
         "in_force": None
-        if stands is None
+        if stored is None
         else {
-            "slope": stands.fitted.slope,
-            "intercept": stands.fitted.intercept,
-            **_stored_json(stands),
+            "slope": stored.fitted.slope,
+            "intercept": stored.fitted.intercept,
+            **_stored_json(stored),
         },
     }
 

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.output import print_json, print_text
+from faithtui.cli.shared_options import (
     BaseUrlOption,
     JsonOption,
     make_timeout_option,
     merge_common_options,
 )
-from faithtui.cli.output import print_json, print_text
 
 
 def check_judge(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import (
+from faithtui.cli.shared_options import (
     JsonOption,
     StoreOption,
     make_reviewer_option,

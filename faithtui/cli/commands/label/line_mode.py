@@ -179,10 +179,12 @@ class LineMode:
         """Ask about a claim."""
         before = self.served
         again = before is not None and before.claim.id == claim
-        open_to = set(self.queue.shown)
+        revealed = set(self.queue.shown)
         if again and before is not None and before.shown:
-            open_to.add(claim)
-        self.served = read_served_claim(self.store, self.queue, self.reviewer, item, claim, open_to)
+            revealed.add(claim)
+        self.served = read_served_claim(
+            self.store, self.queue, self.reviewer, item, claim, revealed
+        )
         if not self.queue.blind:
             self.store.reviews.record_exposure(item, self.reviewer)
         self.walk.move_to(claim)

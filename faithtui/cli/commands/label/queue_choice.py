@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.cli.options import read_named_numbers
+from faithtui.cli.shared_options import read_named_numbers
 from faithtui.config import Settings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import (

@@ -57,7 +57,7 @@ def read_served_claim(
     reviewer: str,
     item: ItemId,
     claim: ClaimId,
-    open_to: Collection[ClaimId],
+    revealed: Collection[ClaimId],
 ) -> ServedClaim:
     """Read a claim as a person may see it.
 
@@ -67,7 +67,7 @@ def read_served_claim(
         reviewer: The person.
         item: The conversation as a run judged it.
         claim: The claim.
-        open_to: Claims whose verdicts the person may see though the queue is blind.
+        revealed: Claims whose verdicts the person may see though the queue is blind.
     """
     view = store.runs.review_view(item, reviewer)
     spec = spec_of(view.run.spec)
@@ -75,7 +75,7 @@ def read_served_claim(
     if queue.blind:
         # A claim that is asked again is hidden again, however it was answered.
         asked = _remove_verdict(view, claim)
-        view = blind_view(asked, open_to=open_to, sample=queue.sample)
+        view = blind_view(asked, revealed=revealed, sample=queue.sample)
     found = next(each for each in view.claims if each.id == claim)
     shown = claim not in view.hidden
     if own is not None and has_answered(replace(found, mine=own), queue.sample):

@@ -23,14 +23,14 @@ from faithtui.cli.asking_options import (
     TemperatureOption,
     TopPOption,
 )
-from faithtui.cli.options import (
+from faithtui.cli.output import print_json, print_text
+from faithtui.cli.shared_options import (
     BaseUrlOption,
     ImageHostsOption,
     JsonOption,
     make_timeout_option,
     merge_common_options,
 )
-from faithtui.cli.output import print_json, print_text
 
 
 def measure(

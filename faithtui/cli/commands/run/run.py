@@ -15,6 +15,7 @@ from faithtui.cli.asking_options import (
     ConcurrencyOption,
     ExtraBodyOption,
     ExtraHeaderOption,
+    JudgesOption,
     MaxTokensOption,
     MetricOptionsOption,
     PromptsOption,
@@ -24,7 +25,8 @@ from faithtui.cli.asking_options import (
     TemperatureOption,
     TopPOption,
 )
-from faithtui.cli.options import (
+from faithtui.cli.output import print_to_stderr
+from faithtui.cli.shared_options import (
     BaseUrlOption,
     ImageHostsOption,
     JsonOption,
@@ -34,7 +36,6 @@ from faithtui.cli.options import (
     make_timeout_option,
     merge_common_options,
 )
-from faithtui.cli.output import print_to_stderr
 from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -71,15 +72,7 @@ def run(
             "[turn-faithfulness]",
         ),
     ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--judge",
-            metavar="JUDGE",
-            help="The judge: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
-            "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
-        ),
-    ] = None,
+    judge: JudgesOption = None,
     base_url: BaseUrlOption = None,
     temperature: TemperatureOption = None,
     top_p: TopPOption = None,

@@ -4,12 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import (
-    JsonOption,
-    StoreOption,
-    make_reviewer_option,
-    merge_common_options,
-)
 from faithtui.cli.output import (
     Column,
     insert_store_option,
@@ -18,6 +12,12 @@ from faithtui.cli.output import (
     print_json,
     print_table,
     print_text,
+)
+from faithtui.cli.shared_options import (
+    JsonOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
 )
 from faithtui.cli.stores import open_store, replace_reviewer
 from faithtui.errors import ConfigError

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.exposure import record_exposure
-from faithtui.cli.options import JsonOption, RunArgument, StoreOption, merge_common_options
 from faithtui.cli.output import (
     Column,
     format_overrides_cell,
@@ -16,6 +15,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.shared_options import JsonOption, RunArgument, StoreOption, merge_common_options
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -110,9 +110,9 @@ def _parse_filter(text: str, spec: "RunSpec", scope: "Scope") -> "Filter":
         ConfigError: A part of it cannot be used.
     """
     from faithtui.domain.filters import parse_filter
-    from faithtui.tui.screen.filter_matches import ground_for
+    from faithtui.tui.screen.filter_matches import make_filter_context
 
-    reading = parse_filter(text, ground_for(spec.rule, scope))
+    reading = parse_filter(text, make_filter_context(spec.rule, scope))
     if reading.problem is not None:
         raise ConfigError(reading.problem)
     return reading.filter

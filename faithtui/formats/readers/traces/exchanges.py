@@ -135,7 +135,7 @@ def join_exchanges(
     session: str,
     exchanges: Sequence[Exchange],
     options: ReadOptions,
-    gallery: ImageCollector,
+    collector: ImageCollector,
 ) -> ConversationDraft:
     """Make one conversation of the exchanges of a session, in order of time.
 
@@ -146,7 +146,7 @@ def join_exchanges(
     """
     draft = ConversationDraft(key=session)
     for each in sorted(exchanges, key=lambda exchange: make_time_rank(exchange.time)):
-        _add_messages(draft, each, gallery)
+        _add_messages(draft, each, collector)
         if each.answer is None:
             _keep_unanswered(draft, each, options)
             continue
@@ -223,9 +223,9 @@ def find_answer_steps(
     return same or ([named[0][0]] if len(named) == 1 else [])
 
 
-def _add_messages(draft: ConversationDraft, exchange: Exchange, gallery: ImageCollector) -> None:
+def _add_messages(draft: ConversationDraft, exchange: Exchange, collector: ImageCollector) -> None:
     history = ConversationDraft()
-    MessageReader(history, gallery).read_all(exchange.messages)
+    MessageReader(history, collector).read_all(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
     told = describe_turns(history.turns)

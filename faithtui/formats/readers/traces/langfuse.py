@@ -58,7 +58,7 @@ def _is_trace(record: dict[str, object]) -> bool:
     )
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         if _is_score(record):
             return "Langfuse scores, with `traceId`, `name`, `value` and `source`"
@@ -199,7 +199,7 @@ def _read_score(fields: AnySpelling) -> Score:
 READER = TraceReader(
     "langfuse",
     "Langfuse traces, observations and scores",
-    _recognise,
+    _explain_match,
     _split,
     _read_trace,
     _find_session,

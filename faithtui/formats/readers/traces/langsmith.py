@@ -38,7 +38,7 @@ def _is_feedback(record: dict[str, object]) -> bool:
     )
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     if any(map(_is_run, sample.records)):
         return "LangSmith runs, with `run_type`, `inputs` and `outputs`"
     if any(map(_is_feedback, sample.records)):
@@ -147,5 +147,5 @@ def _without_none(**fields: object) -> dict[str, object]:
 
 
 READER = TraceReader(
-    "langsmith", "LangSmith runs and feedback", _recognise, _split, _read_trace, _find_session
+    "langsmith", "LangSmith runs and feedback", _explain_match, _split, _read_trace, _find_session
 )

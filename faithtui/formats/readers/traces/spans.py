@@ -53,7 +53,7 @@ _NO_TRACE: Final = (
 _NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
 
 
-def _recognise(sample: Sample) -> str | None:
+def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_any_key(record, "resourceSpans"):
             return "OTLP, with `resourceSpans`"
@@ -437,7 +437,7 @@ def _read_score(inside: dict[str, Any], span: object) -> Score:
 READER = TraceReader(
     "spans",
     "OpenInference and OpenTelemetry GenAI spans",
-    _recognise,
+    _explain_match,
     _split,
     _read_trace,
     _find_session,

@@ -83,12 +83,12 @@ class TraceReader:
                     sessions.add(exchange.session, value, make_time_rank(exchange.time))
             for session, values in sessions:
                 first = _take_place(last, paths, values)
-                gallery = ImageCollector(find_image_folder(first.path))
+                collector = ImageCollector(find_image_folder(first.path))
                 drafts = (
-                    join_exchanges(session, found, options, gallery)
+                    join_exchanges(session, found, options, collector)
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
-                yield from build_drafts(first, drafts, options, gallery)
+                yield from build_drafts(first, drafts, options, collector)
 
     def list_links(self, records: Iterable[FileRecord]) -> Iterator[str]:
         """List what a file shares with files that belong to it: ids of traces and of sessions."""

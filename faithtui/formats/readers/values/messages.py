@@ -87,7 +87,7 @@ class MessageReader:
     """Reads the messages of one conversation, one after the other."""
 
     draft: ConversationDraft
-    gallery: ImageCollector
+    collector: ImageCollector
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -293,11 +293,11 @@ class MessageReader:
         inner = AnySpelling(found, where) if isinstance(found, dict) else None
         try:
             if inner is not None and inner.has("data"):
-                return self.gallery.add_base64(
+                return self.collector.add_base64(
                     inner.text("data") or "", inner.text("media_type", "mime_type")
                 )
             address = inner.text("url") if inner is not None else _as_text(found)
-            return self.gallery.add_url(address or "", None)
+            return self.collector.add_url(address or "", None)
         except InputError as error:
             raise ShapeError(where, error.reason) from error
 

@@ -20,12 +20,12 @@ _WIDEST_QUEUE = 30
 
 
 def title_pieces(
-    looked: ReviewState, cursor: QueuePosition | None, room: int, *, blind: bool
+    state: ReviewState, cursor: QueuePosition | None, room: int, *, blind: bool
 ) -> tuple[list[Piece], list[Piece]]:
     """Name run, queue, conversation and claim, and say what of the judge is shown.
 
     Args:
-        looked: What is looked at.
+        state: What is looked at.
         cursor: The queue that is worked through.
         room: Cells of the title that are free.
         blind: Whether the judge is hidden.
@@ -33,8 +33,8 @@ def title_pieces(
     Returns:
         The left and the right of the title.
     """
-    view, claim = looked.view, looked.claim
-    where = f" > {looked.spec.units[0]} {claim.number}/{len(view.claims)}" if claim else ""
+    view, claim = state.view, state.claim
+    where = f" > {state.spec.units[0]} {claim.number}/{len(view.claims)}" if claim else ""
     is_shown = cursor is not None and claim is not None and blind and claim.id in cursor.queue.shown
     right = [
         Piece(SHOWN_ON_PURPOSE if room >= ROOM_FOR_PURPOSE else SHOWN_IN_SHORT, "warn strong")
@@ -43,8 +43,8 @@ def title_pieces(
     ]
     if not view.is_blind:
         right += [
-            Piece("  per interaction " if looked.per_interaction else "  score ", "quiet"),
-            Piece(conversation_score(view, looked.per_interaction), "strong"),
+            Piece("  per interaction " if state.per_interaction else "  score ", "quiet"),
+            Piece(conversation_score(view, state.per_interaction), "strong"),
         ]
     room -= width_of(right) + 3
     heads = list(_list_heads(view.run.id, cursor))

@@ -173,7 +173,7 @@ async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> 
         store.runs.set_state(run, RunState.CANCELLED)
         item = store.runs.item_ids(run)[1]
         store.runs.finish_item(item, ItemState.FAILED, "no")
-        store.runs.reopen_unfinished(run, [item])
+        store.runs.reopen_unfinished_items(run, [item])
         assert store.runs.row(run).pending == 1
     report = cli("report", run, "--store", path)
     assert report.code == 0

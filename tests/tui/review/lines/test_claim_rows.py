@@ -114,7 +114,7 @@ def test_while_anything_is_hidden_there_are_no_windows_no_letters_and_no_scores(
     rows = [line for line in lines[1:] if line[1] != " "]
     assert [row[3] for row in rows] == ["▒"] * 5
     assert not any(mark in "".join(lines) for mark in ("w1", "1.0", ".67", "  N ", "  Y "))
-    half = blind_view(view, open_to={view.claims[0].id})
+    half = blind_view(view, revealed={view.claims[0].id})
     rows = [line for line in draw(half)[1:] if line[1] != " "]
     assert [row[3] for row in rows] == ["Y", "▒", "▒", "▒", "▒"]
 

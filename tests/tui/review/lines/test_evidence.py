@@ -12,7 +12,7 @@ from faithtui.metrics.registry import find_metric
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.claim_card import claim_card
 from faithtui.tui.review.lines.evidence import (
     excerpt_passage,
     mark_claim,
@@ -109,7 +109,7 @@ def test_nothing_that_looks_wrong_is_told_while_the_judge_is_hidden(view: Review
         for word in ("phantom", "added", "no truth covers", "in no truth", "supports", "T4"):
             assert word not in drawn, word
     labels = claim_of(hidden, "Return labels")
-    partly = blind_view(open_view, open_to=[labels.id])
+    partly = blind_view(open_view, revealed=[labels.id])
     assert "no truth covers" not in truths(partly, claim_of(partly, "Return labels"))
     revealed = blind_view(open_view, truths=True)
     assert "no truth covers" not in truths(revealed, claim_of(revealed, "Return labels"))

@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Span
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.card import find_nearest_words
+from faithtui.tui.review.lines.claim_card import find_nearest_words
 from faithtui.tui.review.lines.evidence import tokenise_view
 from faithtui.tui.review.lines.transcript import TURNS_AROUND, ExchangeLines, exchange_lines
 from tests.tui.building import shop

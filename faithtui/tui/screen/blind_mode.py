@@ -10,7 +10,7 @@ from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
 
 
-class JudgeHiding(Controller[Any]):
+class BlindMode(Controller[Any]):
     """Hides the judge from now on, or stops hiding it.
 
     Args:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 
-class JudgeVisibility(Controller["ReviewScreen"]):
+class JudgeReveal(Controller["ReviewScreen"]):
     """Shows what is hidden of the judge, and hides it again."""
 
     screen: "ReviewScreen"

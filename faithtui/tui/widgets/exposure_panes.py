@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.message import Message
 
 from faithtui.tui.theme.lines import Line
-from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 
 
 class ExposurePane(Pane):

@@ -299,7 +299,9 @@ def report_answers(
     context = FigureContext((PASS, FAIL), (FAIL,), settings)
     groups, group_names = number_keys([answer.group for answer, _, _ in both])
     cells = [2 * (human == FAIL) + (judge == FAIL) for _, human, judge in both]
-    whole = context.count_part(UnitColumns(groups, np.array(cells, np.int64), len(group_names)))
+    whole = context.count_some_units_by_group(
+        UnitColumns(groups, np.array(cells, np.int64), len(group_names))
+    )
     agreed = sum(human == judge for _, human, judge in both)
     in_view = sum(_is_judge_shown(answer) for answer, _, _ in both)
     coverage = Coverage(

@@ -32,7 +32,7 @@ _LOOK_S: Final = 1.0
 """Seconds between two looks at a disk or a lock."""
 
 
-class Recorder:
+class RunWriter:
     """Writes to a store, and waits where it cannot be written for now."""
 
     def __init__(
@@ -125,7 +125,7 @@ class StoreReplyCache:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: RunWriter,
         judge: str,
         run: RunId,
         worker: str | None,

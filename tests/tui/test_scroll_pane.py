@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
 from faithtui.tui.widgets.line_widget import COMPONENTS
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane
 
 
 class PaneApp(App[None]):

@@ -13,8 +13,8 @@ from typing import Final
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
-from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import RunExecution, judge_item
+from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
 from faithtui.judges.base import Judge
 from faithtui.store.records import PendingItem
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.screen.marks import RowMarks
+from faithtui.tui.screen.row_marks import RowMarks
 from tests.tui.driving import opened, press, screen_text
 
 SIZE = (120, 40)

@@ -23,7 +23,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedClaim:
+class ClaimOpinions:
     """What everybody says about one claim, in the words of one run."""
 
     claim: ClaimId
@@ -70,7 +70,7 @@ class ComparisonFilter(StrEnum):
     """Judges of different runs say different things."""
 
 
-def matches_filter(claim: ComparedClaim, chosen: ComparisonFilter, run: RunId) -> bool:
+def matches_filter(claim: ClaimOpinions, chosen: ComparisonFilter, run: RunId) -> bool:
     """Say whether a claim belongs to a list of a run."""
     match chosen:
         case ComparisonFilter.HUMANS:
@@ -82,7 +82,7 @@ def matches_filter(claim: ComparedClaim, chosen: ComparisonFilter, run: RunId) -
             return len(set(claim.judges.values())) > 1
 
 
-def order_anonymously(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
+def order_anonymously(claim: ClaimOpinions) -> tuple[HumanVerdict, ...]:
     """Put opinions in the order in which they are shown without names: A, B, ….
 
     The order is fixed for a claim and looks random over claims, so that nobody is always A.
