@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from faithtui.store.runs.run_records import RunSpec
 
 
-def format_options(run: "RunSpec") -> str:
+def format_changed_options(run: "RunSpec") -> str:
     """Write the options of a run that are not the defaults, as `--option` takes them."""
     return " ".join(_write_options(run).values())
 

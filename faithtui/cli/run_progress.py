@@ -42,7 +42,7 @@ BAR = 16
 """Cells of the bar."""
 
 
-def format_duration(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     """Write seconds as `0:07` or `1:02:33`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -155,9 +155,9 @@ class ProgressLine:
         left = progress.conversations - progress.finished_conversations
         parts = [f"{progress.finished_conversations}/{progress.conversations} conversations"]
         if fresh and left:
-            parts.append(f"{format_duration(elapsed / fresh * left)} to go")
+            parts.append(f"{format_clock(elapsed / fresh * left)} to go")
         else:
-            parts.append(format_duration(elapsed))
+            parts.append(format_clock(elapsed))
         parts.append(plural(progress.windows, "window"))
         again = f" ({progress.calls_again} asked again)" if progress.calls_again else ""
         parts.append(f"{plural(progress.calls, 'call')}{again}")

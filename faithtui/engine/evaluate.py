@@ -29,11 +29,11 @@ from faithtui.engine.measurement_session import (
     AskingOptions,
     MeasurementSession,
     SharedLimits,
-    check_images,
-    check_judge,
+    check_image_support,
+    check_judge_protocol,
     open_session,
 )
-from faithtui.engine.result_tables import ResultTable, format_cost, format_number
+from faithtui.engine.result_tables import ResultTable, format_cost_cell, format_score_cell
 from faithtui.errors import ConfigError, InputError, JudgeError, JudgeUnusable, MetricError
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import find_metric, list_option_names
@@ -172,8 +172,11 @@ class Evaluation:
 
     def to_table(self) -> ResultTable:
         """Draw the measurements, and below what is missing."""
-        means = ", ".join(f"{key} {format_number(mean)}" for key, mean in self.mean_scores.items())
-        usage = f"{self.calls} calls, {self.calls_stored} from before, {format_cost(self.cost_usd)}"
+        means = ", ".join(
+            f"{key} {format_score_cell(mean)}" for key, mean in self.mean_scores.items()
+        )
+        cost = format_cost_cell(self.cost_usd)
+        usage = f"{self.calls} calls, {self.calls_stored} from before, {cost}"
         notes = [
             f"failed: {each.metric}, {each.conversation.key}: {each.error}"
             for each in self.failures
@@ -190,7 +193,7 @@ class Evaluation:
                 (
                     each.conversation.key,
                     each.spec.key,
-                    format_number(each.score.value),
+                    format_score_cell(each.score.value),
                     {True: "yes", False: "no", None: "—"}[each.success],
                     str(len(each.claims)),
                     each.reason or each.score.reason or "",
@@ -390,7 +393,7 @@ def _plan_evaluation(
         require_type(each, Conversation, f"conversations[{number}]", expected)
     if not chosen:
         raise InputError("is empty; expected one or more", field="conversations")
-    check_judge(judge)
+    check_judge_protocol(judge)
     asking.check()
     if on_progress is not None and not callable(on_progress):
         raise InputError("is no function; expected one that takes a progress", field="on_progress")
@@ -402,7 +405,7 @@ def _plan_evaluation(
     for wanted in dict.fromkeys(map(id, judges)):
         one = next(each for each in judges if id(each) == wanted)
         for each in chosen:
-            check_images(each, one, asking)
+            check_image_support(each, one, asking)
     return _EvaluationPlan(chosen, built, judges, asking, on_progress)
 
 

@@ -18,8 +18,8 @@ from faithtui.engine.measurement_session import (
     AnyJudge,
     AskingOptions,
     SharedLimits,
-    check_images,
-    check_judge,
+    check_image_support,
+    check_judge_protocol,
     open_session,
 )
 from faithtui.errors import ConfigError
@@ -136,13 +136,13 @@ async def measure_async(
         image_hosts=image_hosts,
         timeout_s=timeout_s,
     )
-    check_judge(judge)
+    check_judge_protocol(judge)
     asking.check()
     if claims is not None:
         require_items(claims, Sequence, Claim, "claims", "a list of Claim, or None")
     built = build_metric(metric, options)
     wanted = built.judge or judge
-    check_images(conversation, wanted, asking)
+    check_image_support(conversation, wanted, asking)
     async with open_session(wanted, asking, SharedLimits(asking)) as session:
         found = await session.measure(built, conversation, claims)
     if built.verbose_mode:

@@ -30,7 +30,7 @@ from faithtui.domain.verdicts import (
 from faithtui.domain.windows import cut_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_assessed
-from faithtui.engine.result_tables import ResultTable, format_number
+from faithtui.engine.result_tables import ResultTable, format_score_cell
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError
 from faithtui.judges.base import JudgeReply
@@ -247,7 +247,7 @@ class Measurement:
         state = (
             f"{self.score.state.value}: {self.score.reason}"
             if self.score.value is None
-            else format_number(self.score.value)
+            else format_score_cell(self.score.value)
         )
         return ResultTable(
             f"{self.spec.title} by {self.judge}, {self.conversation.key}: {state}",

@@ -300,7 +300,9 @@ async def open_session(
             await session.aclose()
 
 
-def check_images(conversation: Conversation, judge: AnyJudge, options: AskingOptions) -> None:
+def check_image_support(
+    conversation: Conversation, judge: AnyJudge, options: AskingOptions
+) -> None:
     """Refuse images whose addresses the judge may not be sent.
 
     Raises:
@@ -317,7 +319,7 @@ def check_images(conversation: Conversation, judge: AnyJudge, options: AskingOpt
 _JUDGE_ATTRIBUTES = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
 
 
-def check_judge(judge: object) -> None:
+def check_judge_protocol(judge: object) -> None:
     """Refuse what is no judge.
 
     Raises:

@@ -67,11 +67,11 @@ class ResultTable:
         return [*notes, *(make_visible_line(each, 400) for each in self.notes)]
 
 
-def format_number(value: float | None) -> str:
+def format_score_cell(value: float | None) -> str:
     """Write a score; a dash for none."""
     return "—" if value is None else f"{value:.2f}"
 
 
-def format_cost(usd: float | None) -> str:
+def format_cost_cell(usd: float | None) -> str:
     """Write what calls cost."""
     return "cost not known" if usd is None else f"${usd:.4f}"

@@ -42,9 +42,9 @@ from faithtui.metrics.deepevalex.replies import (
     format_peer_failure,
     make_any_verdict_list_shape,
     make_text_list_shape,
+    normalise_verdict,
     parse_peer_failure,
     parse_strict_json,
-    read_label,
 )
 from faithtui.metrics.findings import (
     WindowFindings,
@@ -335,12 +335,12 @@ class DeepEvalExFaithfulness:
             said = yield from ask_with_peer_errors(
                 replace(question, reply=make_any_verdict_list_shape()), "verdicts", window
             )
-        labels = [read_label(each.word) for each in said]
+        labels = [normalise_verdict(each.word) for each in said]
         judged = WindowFindings(
             verdicts=tuple(
                 Verdict(claim, None)
                 if each is None
-                else Verdict(claim, read_label(each.word), each.word, each.reason)
+                else Verdict(claim, normalise_verdict(each.word), each.word, each.reason)
                 for claim, each in zip_longest(found, said[: len(found)])
             ),
             truths=facts,

@@ -207,7 +207,7 @@ def scale_list() -> str:
     return _table(["scale", "label", "verdict", "rating"], rows)
 
 
-def column_list(columns: Iterable[flat_rows.Column]) -> str:
+def column_list(columns: Iterable[flat_rows.FlatColumn]) -> str:
     """List columns of a flat export."""
     return _table(("column", "meaning"), [(f"`{each.name}`", each.meaning) for each in columns])
 

@@ -11,7 +11,7 @@ from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import number_keys
 from faithtui.agreement.statistics.span_overlap import (
     SpanOverlap,
-    compute_overlap,
+    compute_span_overlap,
     estimate_mean_share,
 )
 from faithtui.domain.ids import ClaimId
@@ -36,7 +36,7 @@ def report_evidence(units: Sequence[EvidenceUnit], level: float) -> EvidenceRepo
         by_claim[unit.claim].append(unit)
     found: list[tuple[str, SpanOverlap]] = []
     for same in by_claim.values():
-        overlaps = [compute_overlap(each.marked, each.cited) for each in same]
+        overlaps = [compute_span_overlap(each.marked, each.cited) for each in same]
         means = (sum(part) / len(overlaps) for part in zip(*overlaps, strict=True))
         found.append((same[0].group, SpanOverlap(*means)))
     return EvidenceReport(

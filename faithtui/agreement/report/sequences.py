@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.confidence_sequences import (
     SequenceCell,
     bound_rate,
     bound_recall,
-    count_cells,
+    count_stratum_cells,
 )
 
 
@@ -91,4 +91,4 @@ def _count_cells(
         for each in served
         if each.judge in labels
     )
-    return count_cells(populations, answers, labels, bad)
+    return count_stratum_cells(populations, answers, labels, bad)

@@ -63,7 +63,7 @@ CellKey = tuple[str, bool]
 """Stratum of a claim, "" without any, and whether the judge flags it."""
 
 
-def count_cells(
+def count_stratum_cells(
     populations: Mapping[CellKey, int],
     served: Iterable[tuple[CellKey, str | None]],
     labels: Collection[str],

@@ -31,7 +31,7 @@ class SpanOverlap(NamedTuple):
     """Words of both / words of either."""
 
 
-def compute_overlap(wanted: Set[Hashable], found: Set[Hashable]) -> SpanOverlap:
+def compute_span_overlap(wanted: Set[Hashable], found: Set[Hashable]) -> SpanOverlap:
     """Compare two selections of words.
 
     Args:

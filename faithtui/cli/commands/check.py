@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.exposure import record_exposure
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    plural,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.cli.shared_options import JsonOption, RunArgument, StoreOption, merge_common_options
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError

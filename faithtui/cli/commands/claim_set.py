@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    plural,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.cli.shared_options import (
     ForceOption,
     JsonOption,

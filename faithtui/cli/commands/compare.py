@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    plural,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.cli.shared_options import (
     ClaimSetOption,
     JsonOption,
@@ -85,7 +92,12 @@ def _print_change(change: "RunComparison") -> None:
         print_text(make_visible_line(change.weighting))
     print_text("")
     print_table(
-        [Column("AGAINST HUMAN LABELS"), Column("A"), Column("B"), Column("B - A")],
+        [
+            Column("AGAINST HUMAN LABELS"),
+            Column("A"),
+            Column("B"),
+            Column("B - A"),
+        ],
         [
             (
                 "accuracy",
@@ -122,10 +134,10 @@ def _print_change(change: "RunComparison") -> None:
 
 
 def _format_run(row: "RunRow") -> str:
-    from faithtui.cli.run_options_text import format_options
+    from faithtui.cli.run_options_text import format_changed_options
 
     examples = ", shown examples" if row.spec.example_set else ""
-    options = format_options(row.spec)
+    options = format_changed_options(row.spec)
     parameters = row.spec.profile.describe()
     asked = f" ({parameters})" if parameters else ""
     return (

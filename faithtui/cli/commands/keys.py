@@ -50,6 +50,11 @@ def keys(
         )
         return
     print_table(
-        (Column("where"), Column("keys"), Column("id"), Column("does", flexible=True)),
+        (
+            Column("where"),
+            Column("keys"),
+            Column("id"),
+            Column("does", flexible=True),
+        ),
         [(where, " ".join(own), name, words) for where, own, words, name in rows],
     )

@@ -36,7 +36,13 @@ def metrics(
 
 def _print_metrics(metrics: "Sequence[MetricEntry]") -> None:
     print_table(
-        (Column("metric"), Column("title"), Column("after"), Column("judges"), Column("labels")),
+        (
+            Column("metric"),
+            Column("title"),
+            Column("after"),
+            Column("judges"),
+            Column("labels"),
+        ),
         [
             (
                 each.spec.key,

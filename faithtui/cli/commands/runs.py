@@ -28,7 +28,7 @@ def runs(
 
     Example: faithtui runs --json
     """
-    from faithtui.cli.run_options_text import describe_differing_options, format_options
+    from faithtui.cli.run_options_text import describe_differing_options, format_changed_options
     from faithtui.cli.run_outcome import format_resume_hint, format_state, is_incomplete
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
@@ -88,7 +88,7 @@ def runs(
                 str(row.labelled),
                 format_score_cell(row.score),
                 format_overrides_cell(row.corrected, row.labelled, row.claims),
-                format_options(row.spec),
+                format_changed_options(row.spec),
                 integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )

@@ -26,10 +26,10 @@ from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
     emit_refusals,
+    execute_opened_run,
     make_refused_parameters,
     open_run_judge,
     rebuild_metric,
-    run_to_end,
 )
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
@@ -101,7 +101,7 @@ async def advance_run(
                 return await _BatchRunner(execution, client, opened, environment).run_to_ending(row)
 
         control = control or RunControl(row.spec.concurrency)
-        return await run_to_end(
+        return await execute_opened_run(
             store,
             row,
             metric,

@@ -38,10 +38,10 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
+    execute_opened_run,
     make_refused_parameters,
     open_run_judge,
     rebuild_metric,
-    run_to_end,
 )
 from faithtui.errors import ExportError, InputError
 from faithtui.judges.base import Judge, JudgeRequest
@@ -248,7 +248,7 @@ async def _drive_run(
             return await through(execution, judge)
 
     control = RunControl(row.spec.concurrency)
-    await run_to_end(
+    await execute_opened_run(
         store,
         row,
         metric,

@@ -27,7 +27,7 @@ from faithtui.formats.writers.flat_files import (
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
-    Column,
+    FlatColumn,
     Row,
     make_claim_rows,
     make_label_rows,
@@ -95,7 +95,7 @@ class ExportCounts:
 class _FlatTable(NamedTuple):
     """A kind of flat rows."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[FlatColumn, ...]
     make_rows: Callable[[ExportRun, ExportConversation], Iterator[Row]]
 
 

@@ -19,7 +19,7 @@ from faithtui.domain.verdicts import Claim, claim_identity
 from faithtui.engine.integrity.run_checks import check_run
 from faithtui.engine.population.population_strata import (
     PopulationStrata,
-    describe_values,
+    describe_strata_values,
     find_stratum_name,
     name_strata,
     read_strata,
@@ -53,7 +53,7 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
 from faithtui.store.samples.population_draws import (
     DrawnClaim,
-    JudgedConversation,
+    DrawnConversation,
     PopulationDraw,
 )
 from faithtui.store.samples.sample_records import SampleRow
@@ -249,7 +249,7 @@ def _make_population(
         stratified_by=scan.stratified_by,
         strata=tuple(
             PopulationStratum(
-                each.name, tuple(describe_values(strata.values[each.name])), sizes[each.name]
+                each.name, tuple(describe_strata_values(strata.values[each.name])), sizes[each.name]
             )
             for each in strata.facts
         ),
@@ -340,8 +340,8 @@ def _find_claim(scan: ResultsScan, place: ClaimPlace, judgement: Judgement) -> C
     return list(claims.values())[place.position]
 
 
-def _make_judged(parsed: ParsedConversation, judgement: Judgement) -> JudgedConversation:
-    return JudgedConversation(
+def _make_judged(parsed: ParsedConversation, judgement: Judgement) -> DrawnConversation:
+    return DrawnConversation(
         parsed.conversation, judgement.assessments, judgement.conclusion.reason, parsed.images
     )
 

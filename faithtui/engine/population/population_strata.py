@@ -127,7 +127,7 @@ def name_strata(
     return names
 
 
-def describe_values(values: StratumValues) -> list[str]:
+def describe_strata_values(values: StratumValues) -> list[str]:
     """Say the values of a stratum in words."""
     return ["unknown" if each is None else make_visible_line(each) for each in values]
 

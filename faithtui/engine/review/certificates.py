@@ -225,7 +225,7 @@ def make_certificate(
     bound = make_binding(store, seen, level.level)
     readings, settings = seen.readings, seen.report.settings
     is_claims = level.level is ReportLevel.CLAIMS
-    opinions = list_counted_labels(
+    opinions = list_counted_opinions(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
     under, others = count_by_guideline(store, seen)
@@ -288,7 +288,7 @@ def count_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
     return under, sum(given.values()) - under
 
 
-def list_counted_labels(
+def list_counted_opinions(
     claims: Sequence[ClaimUnit], answers: Sequence[AnswerUnit]
 ) -> list[Opinion]:
     """List the verdicts that count."""

@@ -17,7 +17,7 @@ from faithtui.store.records import ClaimView, DocumentView, ItemRow, ReviewView,
 from faithtui.store.store import Store
 
 
-def conversation_lines(store: Store, items: Iterable[ItemId], reviewer: str) -> Iterator[str]:
+def conversation_json_lines(store: Store, items: Iterable[ItemId], reviewer: str) -> Iterator[str]:
     """Write conversations of a run, one a line, as `faithtui show RUN CONVERSATION --json` does.
 
     Args:

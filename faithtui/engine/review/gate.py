@@ -486,7 +486,7 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
     readings = seen.readings
     names = {
         each.reviewer
-        for each in certificates.list_counted_labels(readings.claims, readings.answers)
+        for each in certificates.list_counted_opinions(readings.claims, readings.answers)
     }
     found = find_machines(names, {row.spec.judge for row in store.runs.rows()})
     if not found:

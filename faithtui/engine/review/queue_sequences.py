@@ -53,7 +53,7 @@ def read_queue_sequences(
     from faithtui.agreement.sampling.confidence_sequences import (
         bound_rate,
         bound_recall,
-        count_cells,
+        count_stratum_cells,
     )
 
     is_split = row.stratified_by != ("verdict",)
@@ -78,7 +78,7 @@ def read_queue_sequences(
             for each in served
             if verdict_of[each.claim] in flags
         )
-        return count_cells(counts, answers, known.names, bad)
+        return count_stratum_cells(counts, answers, known.names, bad)
 
     failing = [name for name in known.names if name not in rule.passing]
     strict = [each.name for each in known.labels if each.polarity is Polarity.BAD]

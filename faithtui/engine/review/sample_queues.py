@@ -115,7 +115,7 @@ def read_request_frame(
     return store.samples.read_frame(run, request.strata)
 
 
-def draw_sample(
+def draw_run_sample(
     store: Store,
     run: RunId,
     reviewer: str,

@@ -112,7 +112,7 @@ class RunExecution:
         return self.counts
 
 
-async def run_to_end(
+async def execute_opened_run(
     store: Store,
     row: RunRow,
     metric: Metric[Any],
@@ -369,7 +369,7 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     return metric
 
 
-def check_judge(row: RunRow, redact: Redact | None) -> None:
+def check_run_judge(row: RunRow, redact: Redact | None) -> None:
     """See that a run's judge is still the one it was begun with, its parameters included.
 
     Raises:
@@ -408,7 +408,7 @@ def open_run_judge(
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
     """
-    check_judge(row, environment.redact)
+    check_run_judge(row, environment.redact)
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,

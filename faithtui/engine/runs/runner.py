@@ -27,11 +27,11 @@ from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
     emit_refusals,
+    execute_opened_run,
     judge_item,
     make_refused_parameters,
     open_run_judge,
     rebuild_metric,
-    run_to_end,
 )
 from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
 from faithtui.errors import JudgeError, StoreError
@@ -109,7 +109,7 @@ async def execute_run(
         async with opening as opened:
             return await _judge_pending_items(execution, opened, environment)
 
-    return await run_to_end(
+    return await execute_opened_run(
         store, row, metric, control, emit, tell, open_and_judge, image_hosts=environment.image_hosts
     )
 

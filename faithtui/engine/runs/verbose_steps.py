@@ -44,16 +44,16 @@ def _format_lines(
             yield f"      - {verdict.label or 'no verdict'}: {verdict.claim.text}{reason}"
             if verdict.word is not None and verdict.word != verdict.label:
                 yield f"        the judge wrote: {verdict.word}"
-        yield f"    score: {format_score(assessment.score)}"
+        yield f"    score: {describe_score(assessment.score)}"
         if assessment.reason:
             yield f"    reason: {assessment.reason}"
     outcome = {None: "", True: ", passed", False: ", not passed"}[conclusion.success]
-    yield f"  score: {format_score(conclusion.score)}{outcome}"
+    yield f"  score: {describe_score(conclusion.score)}{outcome}"
     if conclusion.reason:
         yield f"  reason: {conclusion.reason}"
 
 
-def format_score(score: Score) -> str:
+def describe_score(score: Score) -> str:
     """Write a score, or why there is none."""
     if score.value is None:
         return f"{score.state.value}: {score.reason}"

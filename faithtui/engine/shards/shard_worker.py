@@ -31,7 +31,7 @@ from faithtui.engine.measurement_session import (
     CallLog,
     MeasurementSession,
     SharedLimits,
-    check_images,
+    check_image_support,
     open_session,
 )
 from faithtui.engine.shards.account_keeper import Account, LocalAccount
@@ -281,7 +281,7 @@ class _ShardWork:
             return make_failed_rows(name, number, record, found, log, self._shard.source)
         with self._images.hold(record.images):
             try:
-                check_images(found, self._judge, asking)
+                check_image_support(found, self._judge, asking)
                 measured = await session.measure(self._metric, found, log=log)
             except JudgeUnusable:
                 raise

@@ -18,7 +18,7 @@ _MISSING: Final = (
 )
 
 
-def read_columns(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
+def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
     """Read the rows of a Parquet file, an Arrow file or an Arrow stream.
 
     Args:

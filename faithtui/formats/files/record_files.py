@@ -322,7 +322,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                 )
                 yield FileRecord(path, row.line, number, stream.place(), row.size, found)
         case FileKind.COLUMNS:
-            from faithtui.formats.files.columns import read_columns
+            from faithtui.formats.files.columns import read_column_records
 
             if path == STDIN or stream.packed:
                 raise InputError(
@@ -330,7 +330,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     "not packed",
                     path=path,
                 )
-            for number, cells in enumerate(read_columns(path, stream.head), start=1):
+            for number, cells in enumerate(read_column_records(path, stream.head), start=1):
                 size = sum(len(each) for each in cells.values() if isinstance(each, str))
                 found = _clean_row(cells, path, number)
                 yield FileRecord(path, number, number, 0, size, found)

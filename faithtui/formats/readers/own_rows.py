@@ -30,11 +30,11 @@ from faithtui.formats.readers.protocol import (
 from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
 from faithtui.formats.readers.values.passages import PassageList
-from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, Column, format_time
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, FlatColumn, format_utc_time
 
 _OF_CLAIMS: Final = frozenset(("claim_id", "conversation_id", "messages", "passages", "labels"))
 _OF_LABELS: Final = frozenset(("claim_id", "conversation_id", "label_id", "annotator"))
-_COLUMNS: Final[Mapping[str, Column]] = {each.name: each for each in CLAIM_COLUMNS}
+_COLUMNS: Final[Mapping[str, FlatColumn]] = {each.name: each for each in CLAIM_COLUMNS}
 _NO_CONVERSATION: Final = (
     "rows of labels hold no conversation and are left out; the claims of the same export have the "
     "labels too, and `faithtui merge` takes a bundle"
@@ -133,9 +133,9 @@ def _read_cells(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any
     return row
 
 
-def _read_cell(column: Column, value: object, *, is_table: bool) -> object:
+def _read_cell(column: FlatColumn, value: object, *, is_table: bool) -> object:
     if isinstance(value, datetime):
-        return format_time(value)
+        return format_utc_time(value)
     if not isinstance(value, str):
         return value
     if column.kind in ("text", "time"):

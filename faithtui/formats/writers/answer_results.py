@@ -29,7 +29,7 @@ from faithtui.domain.scores import (
     passes_threshold,
     score_window,
 )
-from faithtui.formats.writers.flat_rows import format_time
+from faithtui.formats.writers.flat_rows import format_utc_time
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
 
 OWN_KEY: Final = "faithtui"
@@ -297,7 +297,7 @@ def _label_to_json(claim: ExportClaim, label: ExportLabel) -> dict[str, object]:
         "action": None if label.action is None else label.action.value,
         "note": label.note,
         "code": label.code,
-        "at": None if label.at is None else format_time(label.at),
+        "at": None if label.at is None else format_utc_time(label.at),
         "scale": label.scale,
         "raw_label": label.raw_label,
     }

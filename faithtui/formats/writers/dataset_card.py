@@ -18,7 +18,7 @@ from faithtui.formats.writers.flat_rows import (
     LABEL_FIELDS,
     MARK_FIELDS,
     PASSAGE_FIELDS,
-    Column,
+    FlatColumn,
 )
 
 UNKNOWN_LICENCE: Final = "unknown"
@@ -169,7 +169,7 @@ def write_dataset_card(
     )
 
 
-def _make_feature(column: Column, is_parquet: bool) -> dict[str, object]:
+def _make_feature(column: FlatColumn, is_parquet: bool) -> dict[str, object]:
     match column.kind:
         case "passages":
             return {"name": column.name, "list": _make_text_features(PASSAGE_FIELDS)}

@@ -16,10 +16,10 @@ from faithtui.formats.writers.flat_rows import (
     LABEL_FIELDS,
     MARK_FIELDS,
     PASSAGE_FIELDS,
-    Column,
+    FlatColumn,
     Kind,
     Row,
-    format_time,
+    format_utc_time,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _encode = json.JSONEncoder(
 
 
 def write_json_lines(
-    columns: Sequence[Column], parts: Iterable[Iterable[Row]], *, json_as_text: bool = False
+    columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]], *, json_as_text: bool = False
 ) -> Iterator[str]:
     """Write rows as JSON, one object a line, in UTF-8.
 
@@ -55,14 +55,14 @@ def write_json_lines(
 
 
 def _encode_value(value: object) -> str:
-    return _encode(format_time(value) if isinstance(value, datetime) else value)
+    return _encode(format_utc_time(value) if isinstance(value, datetime) else value)
 
 
 def _encode_as_text(value: object) -> str:
     return _encode(_encode(value))
 
 
-def write_csv(columns: Sequence[Column], parts: Iterable[Iterable[Row]]) -> Iterator[str]:
+def write_csv(columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]]) -> Iterator[str]:
     """Write rows as CSV.
 
     Texts are quoted, numbers are not; a text that a spreadsheet would take for a formula gets a
@@ -86,7 +86,7 @@ def _make_cell(value: object) -> str:
         case int() | float():
             return repr(value)
         case datetime():
-            return _quote(format_time(value))
+            return _quote(format_utc_time(value))
         case _:
             return _quote(_encode(value)) if value else ""
 
@@ -96,7 +96,7 @@ def _quote(text: str) -> str:
 
 
 def _write_rows(
-    columns: Sequence[Column],
+    columns: Sequence[FlatColumn],
     parts: Iterable[Iterable[Row]],
     begins: Sequence[str],
     writes: Sequence[Callable[[object], str]],
@@ -121,7 +121,9 @@ def _write_rows(
             yield "".join(line)
 
 
-def write_parquet(path: Path, columns: Sequence[Column], parts: Iterable[Iterable[Row]]) -> None:
+def write_parquet(
+    path: Path, columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]]
+) -> None:
     """Write rows as Parquet, in row groups of bounded size.
 
     Lists are lists of records; metadata is JSON text, since its fields differ by conversation.
@@ -132,7 +134,7 @@ def write_parquet(path: Path, columns: Sequence[Column], parts: Iterable[Iterabl
     arrow = import_pyarrow()
     from pyarrow import parquet
 
-    schema = make_schema(columns)
+    schema = make_arrow_schema(columns)
     kinds = [each.kind for each in columns]
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for rows in _gather_rows(parts):
@@ -196,7 +198,7 @@ def _make_arrow_value(kind: Kind, value: object) -> object:
     return _encode(value) if kind == "json" and value is not None else value
 
 
-def make_schema(columns: Sequence[Column]) -> "pyarrow.Schema":
+def make_arrow_schema(columns: Sequence[FlatColumn]) -> "pyarrow.Schema":
     """Say the types of columns in Parquet."""
     arrow = import_pyarrow()
     types = {

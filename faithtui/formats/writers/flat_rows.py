@@ -27,7 +27,7 @@ Row: TypeAlias = tuple[object, ...]
 """Values in the order of the columns: texts, numbers, flags, aware times, None, lists, objects."""
 
 
-class Column(NamedTuple):
+class FlatColumn(NamedTuple):
     """A column of a flat file."""
 
     name: str
@@ -38,104 +38,110 @@ class Column(NamedTuple):
 
 
 _OF_CONVERSATION: Final = (
-    Column("conversation_id", "text", "id of the conversation"),
-    Column("source", "text", "its data set"),
-    Column("conversation", "text", "its own id in the data set"),
-    Column("group", "text", "what must stay together in intervals and splits"),
-    Column("turn_id", "text", "id of the turn"),
-    Column("turn", "integer", "position of the turn, from 0"),
-    Column("trace_id", "text", "id of the answer's trace where it came from"),
-    Column("span_id", "text", "id of its span, observation or run there"),
-    Column("session_id", "text", "id of the session or thread there"),
-    Column("message_id", "text", "id of the message there"),
+    FlatColumn("conversation_id", "text", "id of the conversation"),
+    FlatColumn("source", "text", "its data set"),
+    FlatColumn("conversation", "text", "its own id in the data set"),
+    FlatColumn("group", "text", "what must stay together in intervals and splits"),
+    FlatColumn("turn_id", "text", "id of the turn"),
+    FlatColumn("turn", "integer", "position of the turn, from 0"),
+    FlatColumn("trace_id", "text", "id of the answer's trace where it came from"),
+    FlatColumn("span_id", "text", "id of its span, observation or run there"),
+    FlatColumn("session_id", "text", "id of the session or thread there"),
+    FlatColumn("message_id", "text", "id of the message there"),
 )
 
 _OF_CLAIM: Final = (
-    Column("claim_id", "text", "id of the claim"),
-    Column("kind", "text", "`claim`, `statement` (of a document) or `answer` (a whole one)"),
-    Column("claim", "text", "what was judged"),
-    Column("span_start", "integer", "where the claim begins in the answer, in characters"),
-    Column("span_end", "integer", "the character after its last"),
-    Column("document", "text", "hash of the document that a statement belongs to"),
+    FlatColumn("claim_id", "text", "id of the claim"),
+    FlatColumn("kind", "text", "`claim`, `statement` (of a document) or `answer` (a whole one)"),
+    FlatColumn("claim", "text", "what was judged"),
+    FlatColumn("span_start", "integer", "where the claim begins in the answer, in characters"),
+    FlatColumn("span_end", "integer", "the character after its last"),
+    FlatColumn("document", "text", "hash of the document that a statement belongs to"),
 )
 
 _OF_SAMPLE: Final = (
-    Column("sample", "text", "name of the sample that the claim was drawn in"),
-    Column("stratum", "text", "its stratum in that sample"),
-    Column("probability", "number", "its inclusion probability in that sample"),
-    Column("weight", "number", "how many claims it stands for: 1 / probability"),
+    FlatColumn("sample", "text", "name of the sample that the claim was drawn in"),
+    FlatColumn("stratum", "text", "its stratum in that sample"),
+    FlatColumn("probability", "number", "its inclusion probability in that sample"),
+    FlatColumn("weight", "number", "how many claims it stands for: 1 / probability"),
 )
 
 CLAIM_COLUMNS: Final = (
     *_OF_CONVERSATION,
     *_OF_CLAIM,
-    Column(
+    FlatColumn(
         "messages",
         "json",
         "all messages of the conversation: `role`, `content`, `documents` (hashes) of each, and "
         "their `sources` where they have any",
         is_shared=True,
     ),
-    Column("question", "text", "the user's message before the answer", is_shared=True),
-    Column("answer", "text", "the turn that makes the claim", is_shared=True),
-    Column(
+    FlatColumn("question", "text", "the user's message before the answer", is_shared=True),
+    FlatColumn("answer", "text", "the turn that makes the claim", is_shared=True),
+    FlatColumn(
         "passages",
         "passages",
         "what the claim was judged against: `document` (hash), `text`, `source` of each",
         is_shared=True,
     ),
-    Column("run_id", "text", "id of the run"),
-    Column("run", "integer", "its number in the store"),
-    Column("metric", "text", "key of the metric"),
-    Column("judge", "text", "name of the judge"),
-    Column("model", "text", "the judge as it was asked for, such as `openai:gpt-6-luna`"),
-    Column("prompts", "text", "digest of the judge's prompts"),
-    Column("judge_call", "text", "key of the stored reply that gave the verdict"),
-    Column("judged", "flag", "whether the run judged the claim; else it is here for its labels"),
-    Column("window", "integer", "first window that holds the claim, from 0"),
-    Column("verdict", "text", "the judge's label; none: it gave no readable one"),
-    Column("word", "text", "what the judge wrote, letter for letter"),
-    Column("reason", "text", "the judge's reason"),
-    Column("confidence", "number", "probability that the claim is supported, where the judge says"),
-    Column("judged_at", "time", "when its window was judged"),
-    Column(
+    FlatColumn("run_id", "text", "id of the run"),
+    FlatColumn("run", "integer", "its number in the store"),
+    FlatColumn("metric", "text", "key of the metric"),
+    FlatColumn("judge", "text", "name of the judge"),
+    FlatColumn("model", "text", "the judge as it was asked for, such as `openai:gpt-6-luna`"),
+    FlatColumn("prompts", "text", "digest of the judge's prompts"),
+    FlatColumn("judge_call", "text", "key of the stored reply that gave the verdict"),
+    FlatColumn(
+        "judged", "flag", "whether the run judged the claim; else it is here for its labels"
+    ),
+    FlatColumn("window", "integer", "first window that holds the claim, from 0"),
+    FlatColumn("verdict", "text", "the judge's label; none: it gave no readable one"),
+    FlatColumn("word", "text", "what the judge wrote, letter for letter"),
+    FlatColumn("reason", "text", "the judge's reason"),
+    FlatColumn(
+        "confidence", "number", "probability that the claim is supported, where the judge says"
+    ),
+    FlatColumn("judged_at", "time", "when its window was judged"),
+    FlatColumn(
         "evidence",
         "evidence",
         "truths that the judge named: `truth`, `stance`, `document` (hash) of each",
     ),
-    Column("human", "text", "consensus of the annotators in the run's words; none in a tie"),
-    Column("tied", "flag", "as many annotators say one label as another"),
-    Column("annotators", "integer", "how many gave a label that counts"),
-    Column(
+    FlatColumn("human", "text", "consensus of the annotators in the run's words; none in a tie"),
+    FlatColumn("tied", "flag", "as many annotators say one label as another"),
+    FlatColumn("annotators", "integer", "how many gave a label that counts"),
+    FlatColumn(
         "labels",
         "labels",
         "every annotator's label, note and marked evidence; the fields are columns of the labels",
     ),
     *_OF_SAMPLE,
-    Column("metadata", "json", "metadata of the conversation", is_shared=True),
+    FlatColumn("metadata", "json", "metadata of the conversation", is_shared=True),
 )
 """Of a file of claims."""
 
 LABEL_FIELDS: Final = (
-    Column("label_id", "text", "id of the label event"),
-    Column("annotator", "text", "who"),
-    Column("label", "text", "the label; `x`: not a fair claim; none: a note or marks alone"),
-    Column("action", "text", "how it was given: `blind`, `agreed`, `overridden`, `imported`, …"),
-    Column("counted", "flag", "whether it enters agreement figures"),
-    Column("note", "text", "the annotator's note"),
-    Column("code", "text", "reason code: the stage that failed"),
-    Column("at", "time", "when it was given"),
-    Column("seconds", "number", "how long it took"),
-    Column("saw_judge", "flag", "whether the annotator knew the judge's verdict"),
-    Column("judge_verdict", "text", "the judge's verdict at that time"),
-    Column("guideline", "text", "digest of the guideline in force"),
-    Column("served_stratum", "text", "stratum of the sample it was served from"),
-    Column("served_probability", "number", "inclusion probability in that sample"),
-    Column("flagged", "flag", "flagged to be talked about"),
-    Column("unsure", "flag", "given with low confidence"),
-    Column("marks", "marks", "marked evidence: `document`, `start`, `end`, `text` of each"),
-    Column("scale", "text", "scale of a label that came with the data"),
-    Column("raw_label", "text", "its word there"),
+    FlatColumn("label_id", "text", "id of the label event"),
+    FlatColumn("annotator", "text", "who"),
+    FlatColumn("label", "text", "the label; `x`: not a fair claim; none: a note or marks alone"),
+    FlatColumn(
+        "action", "text", "how it was given: `blind`, `agreed`, `overridden`, `imported`, …"
+    ),
+    FlatColumn("counted", "flag", "whether it enters agreement figures"),
+    FlatColumn("note", "text", "the annotator's note"),
+    FlatColumn("code", "text", "reason code: the stage that failed"),
+    FlatColumn("at", "time", "when it was given"),
+    FlatColumn("seconds", "number", "how long it took"),
+    FlatColumn("saw_judge", "flag", "whether the annotator knew the judge's verdict"),
+    FlatColumn("judge_verdict", "text", "the judge's verdict at that time"),
+    FlatColumn("guideline", "text", "digest of the guideline in force"),
+    FlatColumn("served_stratum", "text", "stratum of the sample it was served from"),
+    FlatColumn("served_probability", "number", "inclusion probability in that sample"),
+    FlatColumn("flagged", "flag", "flagged to be talked about"),
+    FlatColumn("unsure", "flag", "given with low confidence"),
+    FlatColumn("marks", "marks", "marked evidence: `document`, `start`, `end`, `text` of each"),
+    FlatColumn("scale", "text", "scale of a label that came with the data"),
+    FlatColumn("raw_label", "text", "its word there"),
 )
 """What is told of one label."""
 
@@ -143,12 +149,12 @@ LABEL_COLUMNS: Final = (
     *_OF_CONVERSATION,
     *_OF_CLAIM,
     *LABEL_FIELDS,
-    Column("run_id", "text", "id of the run that the export is of"),
-    Column("metric", "text", "key of its metric"),
-    Column("judge", "text", "name of its judge"),
-    Column("verdict", "text", "the judge's label of the claim in that run"),
+    FlatColumn("run_id", "text", "id of the run that the export is of"),
+    FlatColumn("metric", "text", "key of its metric"),
+    FlatColumn("judge", "text", "name of its judge"),
+    FlatColumn("verdict", "text", "the judge's label of the claim in that run"),
     *_OF_SAMPLE,
-    Column("metadata", "json", "metadata of the conversation", is_shared=True),
+    FlatColumn("metadata", "json", "metadata of the conversation", is_shared=True),
 )
 """Of a file of labels."""
 
@@ -225,14 +231,14 @@ def make_label_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
 def make_label_fields(label: ExportLabel) -> dict[str, object]:
     """Describe a label, by the names of `LABEL_FIELDS`; the time as text."""
     cells = dict(zip(_LABEL_NAMES, _make_label_cells(label), strict=True))
-    cells["at"] = None if label.at is None else format_time(label.at)
+    cells["at"] = None if label.at is None else format_utc_time(label.at)
     return cells
 
 
 _LABEL_NAMES: Final = tuple(each.name for each in LABEL_FIELDS)
 
 
-def format_time(moment: datetime) -> str:
+def format_utc_time(moment: datetime) -> str:
     """Write a time in UTC, to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from faithtui.formats.writers.answer_results import AnswerResult
-from faithtui.formats.writers.flat_rows import format_time
+from faithtui.formats.writers.flat_rows import format_utc_time
 
 
 def make_langfuse_scores(result: AnswerResult) -> Iterator[str]:
@@ -36,7 +36,7 @@ def make_langfuse_scores(result: AnswerResult) -> Iterator[str]:
         "name": result.name,
         **said,
         "comment": result.explanation,
-        "timestamp": None if result.at is None else format_time(result.at),
+        "timestamp": None if result.at is None else format_utc_time(result.at),
         "metadata": {**result.metadata, "label": result.label},
     }
     yield _to_line({name: value for name, value in body.items() if value is not None})

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from faithtui.formats.writers.answer_results import AnswerResult
-from faithtui.formats.writers.flat_rows import format_time
+from faithtui.formats.writers.flat_rows import format_utc_time
 
 
 def make_langsmith_feedback(result: AnswerResult) -> Iterator[str]:
@@ -23,7 +23,7 @@ def make_langsmith_feedback(result: AnswerResult) -> Iterator[str]:
     run = _find_uuid(result.ids.span) or _find_uuid(result.ids.trace)
     if run is None:
         return
-    at = None if result.at is None else format_time(result.at)
+    at = None if result.at is None else format_utc_time(result.at)
     body = {
         "id": result.id,
         "created_at": at,

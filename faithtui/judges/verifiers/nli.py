@@ -30,7 +30,7 @@ _MOST_TOKENS: Final = 100_000
 _BLOCK: Final = 1 << 20
 
 
-class Session(Protocol):
+class ClassifierSession(Protocol):
     """What is used of `onnxruntime.InferenceSession`."""
 
     def get_inputs(self) -> Sequence[Any]:
@@ -147,14 +147,14 @@ class NliVerifier:
     def __init__(
         self,
         files: NliFiles,
-        load_session: Callable[[Path], Session],
+        load_session: Callable[[Path], ClassifierSession],
         load_tokenizer: Callable[[Path], Tokenizer],
     ) -> None:
         self._files = files
         self._load_session = load_session
         self._load_tokenizer = load_tokenizer
         self._loading = threading.Lock()
-        self._loaded: tuple[Session, Tokenizer] | None = None
+        self._loaded: tuple[ClassifierSession, Tokenizer] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -186,7 +186,7 @@ class NliVerifier:
                     found[number] = said
         return [found[number] for number in range(len(pairs))]
 
-    def _load(self) -> tuple[Session, Tokenizer]:
+    def _load(self) -> tuple[ClassifierSession, Tokenizer]:
         """Open model and tokenizer once, whichever of the threads that ask comes first."""
         if self._loaded is None:
             with self._loading:
@@ -217,7 +217,7 @@ class NliVerifier:
             yield last
 
     def _classify(
-        self, session: Session, batch: Sequence[tuple[int, Encoding]]
+        self, session: ClassifierSession, batch: Sequence[tuple[int, Encoding]]
     ) -> Iterator[Likelihoods]:
         import numpy as np  # loaded only when a model is
 
@@ -302,13 +302,13 @@ def _hash_files(stamps: tuple[tuple[str, int, int], ...]) -> str:
     return digest.hexdigest()
 
 
-def _load_session(model: Path) -> Session:
+def _load_session(model: Path) -> ClassifierSession:
     try:
         import onnxruntime
     except ImportError as error:
         raise _missing_extra("onnxruntime") from error
     try:
-        session: Session = onnxruntime.InferenceSession(
+        session: ClassifierSession = onnxruntime.InferenceSession(
             str(model), providers=["CPUExecutionProvider"]
         )
     # Its errors have no class of their own.

@@ -47,7 +47,7 @@ def make_any_verdict_list_shape() -> ReplyShape[tuple[ParsedVerdict, ...]]:
     return ReplyShape(schema, read, parse_strict_json)
 
 
-def read_label(word: str | None) -> str:
+def normalise_verdict(word: str | None) -> str:
     """Read a verdict: `yes`, `no` or `idk` without case and white space; all else is `idk`.
 
     Source: DeepEvalEx 0.1.0, schemas/metric_outputs/faithfulness.ex, `normalize_verdict`.

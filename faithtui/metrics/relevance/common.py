@@ -138,7 +138,7 @@ def make_claim(statement: str, document: Passage, first_turns: Mapping[str, int]
     )
 
 
-def add_peer_reasons(
+def add_peer_relevance_reasons(
     metric: RelevanceOptions, views: Sequence[WindowView], findings: Sequence[WindowFindings]
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Under `as_peer`, ask for each window's reason as the peer does.

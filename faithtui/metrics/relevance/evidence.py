@@ -32,7 +32,7 @@ from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
-    add_peer_reasons,
+    add_peer_relevance_reasons,
     drop_repeats,
     find_first_turns,
     make_claim,
@@ -40,7 +40,7 @@ from faithtui.metrics.relevance.common import (
 )
 from faithtui.metrics.relevance.questions import make_relate_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
-from faithtui.metrics.relevance.words import read_label
+from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_error, format_failure
 
@@ -74,7 +74,7 @@ class DocumentReplies:
         return met or (first,)
 
 
-def gather_by_evidence(
+def gather_relevance_by_evidence(
     metric: RelevanceOptions, conversation: Conversation, windows: Sequence[Window]
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about a conversation; one entry per window."""
@@ -94,7 +94,7 @@ def gather_by_evidence(
     )
     readings = dict(zip(plans, read, strict=True))
     findings = [_derive_findings(metric, view, readings) for view in views]
-    return (yield from add_peer_reasons(metric, views, findings))
+    return (yield from add_peer_relevance_reasons(metric, views, findings))
 
 
 def _plan_questions(
@@ -201,7 +201,7 @@ def _decide_verdict(
     serving = [
         (each, text)
         for each in said
-        if as_peer or read_label(each.word, as_peer) == "yes"
+        if as_peer or read_relevance_label(each.word, as_peer) == "yes"
         for text in each.supports
         if text in in_view
     ]
@@ -217,7 +217,7 @@ def _decide_verdict(
         )
     unnamed: dict[str | None, ParsedVerdict] = {}
     for each in said:
-        label = read_label(each.word, as_peer)
+        label = read_relevance_label(each.word, as_peer)
         if not each.supports or label != "yes":
             unnamed.setdefault(label, each)
     for label in ("yes", None, "no"):

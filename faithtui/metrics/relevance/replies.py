@@ -13,7 +13,7 @@ from faithtui.domain.conversation import normalise_text
 from faithtui.domain.label_sets import RELEVANCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
-from faithtui.metrics.relevance.words import has_label
+from faithtui.metrics.relevance.words import has_relevance_label
 from faithtui.metrics.shapes import (
     ParsedVerdict,
     make_object_schema,
@@ -91,7 +91,7 @@ def _read_statement(
         supports=tuple(each for each in read_numbers(fields.get("serves")) if each in messages),
     )
     text, reason = fields.get("statement"), fields.get("reason")
-    if as_peer and not has_label(said, as_peer):
+    if as_peer and not has_relevance_label(said, as_peer):
         return JudgedStatement(text, said) if isinstance(text, str) else None
     if not isinstance(text, str):
         raise ReplyMismatch(f"`{name}.statement` must be a string")
@@ -107,6 +107,6 @@ def _drop_repeats(found: Iterable[JudgedStatement]) -> tuple[JudgedStatement, ..
     first: dict[str, JudgedStatement] = {}
     for each in found:
         key = normalise_text(each.text)
-        if key not in first or not has_label(first[key].verdict, as_peer=False):
+        if key not in first or not has_relevance_label(first[key].verdict, as_peer=False):
             first[key] = each
     return tuple(first.values())

@@ -10,7 +10,7 @@ from faithtui.metrics.base import AGAIN_SUFFIX, Question, Questions, ask
 from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.relevance.questions import describe_wanted_statements
 from faithtui.metrics.relevance.replies import JudgedStatement
-from faithtui.metrics.relevance.words import contradicts_itself, has_label
+from faithtui.metrics.relevance.words import contradicts_itself, has_relevance_label
 from faithtui.metrics.shapes import ParsedVerdict
 
 
@@ -49,7 +49,7 @@ def ask_statements(
     rounds = AskRounds(first.count)
     rounds.count_reply()
     while rounds.has_more:
-        missing = [each.text for each in found if not has_label(each.verdict, as_peer)]
+        missing = [each.text for each in found if not has_relevance_label(each.verdict, as_peer)]
         if not missing:
             break
         again = question(describe_wanted_statements(missing, rounds.replicate, as_peer=as_peer))
@@ -59,7 +59,9 @@ def ask_statements(
             break  # what came before stands, and the rest has no verdict
         rounds.count_reply()
         better = iter(_align_statements(missing, said))
-        found = tuple(each if has_label(each.verdict, as_peer) else next(better) for each in found)
+        found = tuple(
+            each if has_relevance_label(each.verdict, as_peer) else next(better) for each in found
+        )
     disputed = [n for n, each in enumerate(found) if contradicts_itself(each.verdict)]
     if not disputed or not names_messages:
         return found
@@ -72,7 +74,7 @@ def ask_statements(
         return found  # the first answer could be used, and stands
     now = dict(zip(disputed, _align_statements(texts, said), strict=True))
     return tuple(
-        now[n] if n in now and has_label(now[n].verdict, as_peer) else each
+        now[n] if n in now and has_relevance_label(now[n].verdict, as_peer) else each
         for n, each in enumerate(found)
     )
 

@@ -20,18 +20,18 @@ from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
-    add_peer_reasons,
+    add_peer_relevance_reasons,
     find_first_turns,
     make_claim,
     make_window_views,
 )
 from faithtui.metrics.relevance.questions import make_judge_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
-from faithtui.metrics.relevance.words import read_label
+from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.strategies.common import ask_or_error, format_failure
 
 
-def gather_by_window(
+def gather_relevance_by_window(
     metric: RelevanceOptions, conversation: Conversation, windows: Sequence[Window]
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about every window of a conversation; one entry per window."""
@@ -45,7 +45,7 @@ def gather_by_window(
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return (yield from add_peer_reasons(metric, views, _unify_equal_statements(findings)))
+    return (yield from add_peer_relevance_reasons(metric, views, _unify_equal_statements(findings)))
 
 
 def _ask_window(
@@ -72,7 +72,7 @@ def _ask_window(
         verdicts=tuple(
             Verdict(
                 claim=make_claim(each.text, document, first_turns),
-                label=read_label(each.verdict.word, metric.as_peer),
+                label=read_relevance_label(each.verdict.word, metric.as_peer),
                 word=each.verdict.word,
                 reason=each.verdict.reason,
                 confidence=each.verdict.confidence,

@@ -8,7 +8,7 @@ from faithtui.metrics.shapes import ParsedVerdict
 _LEADING_LETTERS = re.compile(r"[a-z]+")
 
 
-def read_label(word: str | None, as_peer: bool) -> str | None:
+def read_relevance_label(word: str | None, as_peer: bool) -> str | None:
     """Turn what the judge wrote into a label; None when it is no word of the vocabulary.
 
     Source of the loose reading under `as_peer`: deepeval 4.3.1 takes the leading letters of the
@@ -22,11 +22,11 @@ def read_label(word: str | None, as_peer: bool) -> str | None:
     return RELEVANCE.find_name(word)
 
 
-def has_label(said: ParsedVerdict, as_peer: bool) -> bool:
+def has_relevance_label(said: ParsedVerdict, as_peer: bool) -> bool:
     """Whether an entry answers the question: it has a word we can read."""
-    return read_label(said.word, as_peer) is not None
+    return read_relevance_label(said.word, as_peer) is not None
 
 
 def contradicts_itself(said: ParsedVerdict) -> bool:
     """Whether a statement is called irrelevant beside messages that it serves."""
-    return bool(said.supports) and read_label(said.word, as_peer=False) == "no"
+    return bool(said.supports) and read_relevance_label(said.word, as_peer=False) == "no"

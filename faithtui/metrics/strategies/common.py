@@ -79,7 +79,7 @@ def format_failure(error: JudgeError) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def read_label(word: str | None, as_peer: bool) -> str | None:
+def read_faithfulness_label(word: str | None, as_peer: bool) -> str | None:
     """Turn what the judge wrote into a label; None when it is no word of the vocabulary."""
     if word is None:
         return None
@@ -88,9 +88,9 @@ def read_label(word: str | None, as_peer: bool) -> str | None:
     return FAITHFULNESS.find_name(word)
 
 
-def has_label(said: ParsedVerdict | None, as_peer: bool) -> bool:
+def has_faithfulness_label(said: ParsedVerdict | None, as_peer: bool) -> bool:
     """Whether an entry answers the question, so that it need not be asked again."""
-    return said is not None and read_label(said.word, as_peer) is not None
+    return said is not None and read_faithfulness_label(said.word, as_peer) is not None
 
 
 def add_peer_reasons(

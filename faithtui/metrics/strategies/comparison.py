@@ -28,8 +28,8 @@ from faithtui.metrics.strategies.common import (
     FaithfulnessOptions,
     ask_or_error,
     format_failure,
-    has_label,
-    read_label,
+    has_faithfulness_label,
+    read_faithfulness_label,
 )
 from faithtui.metrics.strategies.derivation import (
     ClaimFinding,
@@ -376,7 +376,7 @@ def _make_finding(
     return ClaimFinding(
         truths=frozenset(truths),
         verdict=said,
-        label=read_label(said.word, as_peer),
+        label=read_faithfulness_label(said.word, as_peer),
         sufficient=sufficient,
         partial=partial.difference(contradicts, *sufficient),
         contradicts=contradicts,
@@ -406,5 +406,7 @@ def _make_question(
             as_peer=metric.as_peer,
         ),
         max_tokens=400 + 120 * claims,
-        says_something=lambda replies: any(has_label(each, metric.as_peer) for each in replies),
+        says_something=lambda replies: any(
+            has_faithfulness_label(each, metric.as_peer) for each in replies
+        ),
     )

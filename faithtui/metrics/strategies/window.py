@@ -36,8 +36,8 @@ from faithtui.metrics.strategies.common import (
     add_peer_reasons,
     ask_or_error,
     format_failure,
-    has_label,
-    read_label,
+    has_faithfulness_label,
+    read_faithfulness_label,
 )
 
 
@@ -84,7 +84,7 @@ def _ask_window(
         said = yield from ask(question, window.position)
     elif claims:
         said = yield from _ask_verdicts(metric, claims, in_view, window.position)
-    labels = [read_label(each.word, metric.as_peer) if each else None for each in said]
+    labels = [read_faithfulness_label(each.word, metric.as_peer) if each else None for each in said]
     verdicts = []
     for position, claim in enumerate(claims):
         each = said[position] if position < len(said) else None
@@ -154,7 +154,7 @@ def _ask_verdicts(
                 metric.prompts, [claims[n].text for n in left], truths
             ),
             partial(ask, window=window),
-            lambda said: has_label(said, False),
+            lambda said: has_faithfulness_label(said, False),
         )
     )
 

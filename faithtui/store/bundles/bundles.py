@@ -81,11 +81,11 @@ class Bundles:
         imports and merges does not matter. Reads the whole log.
         """
         with self._database.open_reader() as connection:
-            found = hash_labels(connection, claim.c.id.is_not(None), with_evidence=True)
+            found = hash_bundle_labels(connection, claim.c.id.is_not(None), with_evidence=True)
             return found[:STATE_DIGITS]
 
 
-def hash_labels(
+def hash_bundle_labels(
     connection: Connection, which: ColumnElement[bool], *, with_evidence: bool = False
 ) -> str:
     """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `state_digest`.

@@ -38,7 +38,7 @@ _AT_ONCE = 10_000
 """Claims of a set that are written at a time."""
 
 
-def read_version(connection: Connection, number: ClaimSetId) -> AnyRow:
+def read_set_version(connection: Connection, number: ClaimSetId) -> AnyRow:
     """Read the row of a version.
 
     Raises:
@@ -152,7 +152,7 @@ def read_set_sample(
     Raises:
         StoreError: It is not there.
     """
-    row = read_version(connection, number)
+    row = read_set_version(connection, number)
     rows = connection.execute(
         select(
             claim_set_claim.c.claim_id,
@@ -216,7 +216,7 @@ def shrink_claim_sets(connection: Connection, claims: Sequence[int]) -> int:
                 if populations[each.name]
             ],
         }
-        row = read_version(connection, ClaimSetId(number))
+        row = read_set_version(connection, ClaimSetId(number))
         whole = {**copy_columns(row), **columns}
         columns["digest"] = hash_claims(connection, whole, read_set_rows(connection, number))
         connection.execute(update(claim_set).where(claim_set.c.id == number).values(columns))

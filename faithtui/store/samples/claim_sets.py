@@ -23,7 +23,7 @@ from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
-from faithtui.store.bundles.bundles import collect_bundle, hash_labels, read_claim_names
+from faithtui.store.bundles.bundles import collect_bundle, hash_bundle_labels, read_claim_names
 from faithtui.store.bundles.foreign_claims import add_claims
 from faithtui.store.bundles.merge import MergeCounts, find_conversations, merge_bundle
 from faithtui.store.database import Database
@@ -37,7 +37,7 @@ from faithtui.store.samples.claim_set_rows import (
     read_sample_as_set,
     read_set_rows,
     read_set_sample,
-    read_version,
+    read_set_version,
     strata_from_json,
 )
 from faithtui.store.schema.column_types import make_storable
@@ -118,7 +118,7 @@ class ClaimSets:
             else:
                 raise StoreError(f"there is no claim set {name}; name the sample it is made of")
             columns["digest"] = hash_claims(connection, columns, claims)
-            columns["labels_digest"] = hash_labels(
+            columns["labels_digest"] = hash_bundle_labels(
                 connection, among_claims([each["claim_id"] for each in claims])
             )
             if newest is not None and all(
@@ -150,7 +150,7 @@ class ClaimSets:
             StoreError: It is not there.
         """
         with self._database.open_reader() as connection:
-            return _row_from_columns(connection, read_version(connection, number))
+            return _row_from_columns(connection, read_set_version(connection, number))
 
     def find(self, name: str) -> ClaimSetRow:
         """Find a set by its name, `NAME` for the newest version or `NAME@2`.
@@ -231,7 +231,7 @@ class ClaimSets:
     def collect(self, number: ClaimSetId) -> ClaimSetBundle:
         """Gather a version with its claims and their labels, from one snapshot."""
         with self._database.open_reader() as connection:
-            row = read_version(connection, number)
+            row = read_set_version(connection, number)
             claims = read_set_rows(connection, number)
             names = read_claim_names(connection, [each["claim_id"] for each in claims])
             return ClaimSetBundle(
@@ -389,6 +389,6 @@ def _row_from_columns(connection: Connection, row: AnyRow) -> ClaimSetRow:
         sample_uid=row.sample_uid,
         made_by=row.made_by,
         created_at=row.created_at,
-        has_new_labels=hash_labels(connection, human_label.c.claim_id.in_(of_set))
+        has_new_labels=hash_bundle_labels(connection, human_label.c.claim_id.in_(of_set))
         != row.labels_digest,
     )

@@ -32,7 +32,7 @@ Identity = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedConversation:
+class DrawnConversation:
     """A conversation that was drawn from, with all that its judge said."""
 
     conversation: Conversation
@@ -60,7 +60,7 @@ class PopulationDraw:
 
     spec: RunSpec
     """Of the run that all drawn conversations are of."""
-    conversations: Sequence[JudgedConversation]
+    conversations: Sequence[DrawnConversation]
     """Those of `fresh` claims."""
     known: Sequence[DrawnClaim]
     """What was drawn before, by its stratum now; () for a first draw."""

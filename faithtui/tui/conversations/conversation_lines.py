@@ -19,7 +19,7 @@ from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnVi
 from faithtui.tui.conversations.list_reading import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
-from faithtui.tui.replies.reply_lines import format_cost
+from faithtui.tui.replies.reply_lines import format_call_cost
 from faithtui.tui.review.lines.images import image_lines, image_numbers
 from faithtui.tui.review.lines.transcript import explain_not_used
 from faithtui.tui.runs.run_lines import integrity_lines, run_crumbs, run_status
@@ -93,7 +93,7 @@ class ListLook:
     """What all keys begin with, left out."""
 
 
-def title_pieces(
+def list_title_pieces(
     run: RunRow, facts: ListFacts, spec: "MetricSpec", *, blind: bool
 ) -> tuple[Sequence[Piece], Sequence[Piece]]:
     """Say at the left which run is listed, at the right what annotators said of it.
@@ -337,7 +337,7 @@ def item_details(
         lines += left_out_lines(row, width)
         lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
-        told = f"{format_cost(calls)} · {fmt.count_in_words(calls.calls, 'call')}"
+        told = f"{format_call_cost(calls)} · {fmt.count_in_words(calls.calls, 'call')}"
         lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
         words = f"{row.reviewers} annotators gave labels"

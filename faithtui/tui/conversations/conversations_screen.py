@@ -19,9 +19,9 @@ from faithtui.tui.conversations.conversation_lines import (
     ListLook,
     item_head,
     item_line,
+    list_title_pieces,
     make_legend,
     no_conversations,
-    title_pieces,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.list_actions import ConversationActions
@@ -314,7 +314,7 @@ class ConversationsScreen(FilteredListScreen):
     def _show_title(self, run: RunRow) -> None:
         if self.spec is not None:
             blind = self.session.is_blind
-            self.set_title(*title_pieces(run, self.facts, self.spec, blind=blind))
+            self.set_title(*list_title_pieces(run, self.facts, self.spec, blind=blind))
 
     @on(VirtualList.Chosen)
     def open_chosen(self) -> None:

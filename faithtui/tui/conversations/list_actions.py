@@ -159,7 +159,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         self.show_message(Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet"))
 
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
-        from faithtui.engine.review.conversation_json import conversation_lines
+        from faithtui.engine.review.conversation_json import conversation_json_lines
 
         check_allowed(FILES, os.environ)
         session = self.session
@@ -172,7 +172,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
                 f"{path.parent} cannot be made: {error.strerror}; start faithtui in a directory of "
                 "yours"
             ) from error
-        lines = conversation_lines(session.store, items, session.reviewer)
+        lines = conversation_json_lines(session.store, items, session.reviewer)
         write_text(path, _stop_when_left(left, lines), force=False)
         return path
 

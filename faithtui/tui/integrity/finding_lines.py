@@ -165,7 +165,7 @@ def entry_lines(row: FindingRow, width: int, number: int | None = None) -> list[
     return lines
 
 
-def blind_lines(width: int, keys: KeyNames) -> list[Line]:
+def blind_finding_lines(width: int, keys: KeyNames) -> list[Line]:
     """Say why nothing is shown."""
     first, second = BLIND_WORDS
     pad = [Piece(" ")]

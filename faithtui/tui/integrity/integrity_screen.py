@@ -14,7 +14,7 @@ from faithtui.tui.integrity.finding_entries import FindingEntries
 from faithtui.tui.integrity.finding_lines import (
     BLIND_WORDS,
     KindRow,
-    blind_lines,
+    blind_finding_lines,
     detail_lines,
     kind_lines,
     list_kind_rows,
@@ -265,7 +265,9 @@ class IntegrityScreen(FaithScreen):
 
     def _draw_kinds(self) -> None:
         if self.hides_findings:
-            self.kinds.show(lambda width: blind_lines(width, self.keys), title="Hidden while blind")
+            self.kinds.show(
+                lambda width: blind_finding_lines(width, self.keys), title="Hidden while blind"
+            )
             return
         if self.run_id is None:
             told = " There is no run yet: {go.runs}, then {runs.new} starts one."

@@ -106,7 +106,7 @@ def cost_lines(cost: ItemCost, width: int) -> list[Line]:
         pieces: list[Piece] = []
         for at, part in named:
             pieces += [Piece(" · ", "quiet")] if pieces else []
-            pieces += [Piece(f"w{at + 1} ", "quiet"), Piece(format_cost(part))]
+            pieces += [Piece(f"w{at + 1} ", "quiet"), Piece(format_call_cost(part))]
         lines += wrap([Piece("per window  ", "quiet"), *pieces], width - 1, first=pad, most=4)
     return lines
 
@@ -119,10 +119,10 @@ def _total_pieces(totals: RunTotals) -> list[Piece]:
     ]
     if totals.tokens_cached:
         words.append(f"{fmt.format_compact_count(totals.tokens_cached)} cached by the provider")
-    return [Piece(f"{' · '.join(words)} · "), Piece(format_cost(totals), "strong")]
+    return [Piece(f"{' · '.join(words)} · "), Piece(format_call_cost(totals), "strong")]
 
 
-def format_cost(totals: RunTotals) -> str:
+def format_call_cost(totals: RunTotals) -> str:
     """Write what calls cost; what is not known is said, and never taken for nothing."""
     if not totals.unpriced_calls:
         return fmt.format_money(totals.cost_nusd)

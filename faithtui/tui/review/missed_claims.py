@@ -69,7 +69,7 @@ def describe_answer(view: "ReviewView", turn: int) -> str:
     return " · ".join(words)
 
 
-class MissedClaims(Controller["ReviewScreen"]):
+class MissedClaimAdder(Controller["ReviewScreen"]):
     """Adds missed claims to the answer of the chosen claim."""
 
     screen: "ReviewScreen"

@@ -30,7 +30,7 @@ from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
-from faithtui.tui.review.missed_claims import MissedClaims
+from faithtui.tui.review.missed_claims import MissedClaimAdder
 from faithtui.tui.review.note_line import NoteLine
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
@@ -76,7 +76,7 @@ class ReviewScreen(FaithScreen):
         *EvidenceReader.BINDINGS,
         *RawReplies.BINDINGS,
         *EvidenceMarking.BINDINGS,
-        *MissedClaims.BINDINGS,
+        *MissedClaimAdder.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *ClaimMoves.BINDINGS,
@@ -112,7 +112,7 @@ class ReviewScreen(FaithScreen):
         )
         self.evidence = EvidenceReader(self)
         self.marking = EvidenceMarking(self)
-        self.missed_claims = MissedClaims(self)
+        self.missed_claims = MissedClaimAdder(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
         self.queue_navigator = QueueNavigator(self)

@@ -8,7 +8,7 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.sample_queues import (
     REPEATS,
     SampleRequest,
-    draw_sample,
+    draw_run_sample,
     estimate_pace,
     next_seed,
     repeat_request,
@@ -114,6 +114,6 @@ class QueueStart(Controller[FaithScreen]):
         """Draw a queue and begin with it."""
         self.show_message(Piece("drawing …", "quiet"))
         store, reviewer = self.session.store, self.session.reviewer
-        row = await self.read(draw_sample, store, run, reviewer, request)
+        row = await self.read(draw_run_sample, store, run, reviewer, request)
         self._on_drawn(row.id)
         self.work_through(row.id)

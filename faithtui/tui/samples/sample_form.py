@@ -31,7 +31,7 @@ from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
-    draw_sample,
+    draw_run_sample,
     name_sample,
 )
 from faithtui.errors import ConfigError, FaithtuiError
@@ -316,7 +316,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         frame = self._frames.get(self._chosen_strata)
         try:
             row = await asyncio.to_thread(
-                draw_sample, session.store, self._run, session.reviewer, request, frame
+                draw_run_sample, session.store, self._run, session.reviewer, request, frame
             )
         except FaithtuiError as error:
             self._is_drawing = False

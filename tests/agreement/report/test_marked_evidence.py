@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
-from faithtui.agreement.statistics.span_overlap import compute_overlap, estimate_mean_share
+from faithtui.agreement.statistics.span_overlap import compute_span_overlap, estimate_mean_share
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from tests.benchmarks.evidence_coverage import (
@@ -32,7 +32,7 @@ def unit(
 
 def test_overlap_by_hand() -> None:
     """Four words marked, five pointed at, two of both."""
-    found = compute_overlap(words(0, 1, 2, 3), words(2, 3, 4, 5, 6))
+    found = compute_span_overlap(words(0, 1, 2, 3), words(2, 3, 4, 5, 6))
     assert found.precision == pytest.approx(2 / 5)
     assert found.recall == pytest.approx(2 / 4)
     assert found.f1 == pytest.approx(2 * 0.4 * 0.5 / 0.9)
@@ -40,9 +40,9 @@ def test_overlap_by_hand() -> None:
 
 
 def test_overlap_with_nothing_and_with_the_same() -> None:
-    assert compute_overlap(words(0, 1), frozenset()) == (0, 0, 0, 0)
-    assert compute_overlap(words(0, 1), words(0, 1)) == (1, 1, 1, 1)
-    assert compute_overlap(words(0, 1), words(2)) == (0, 0, 0, 0)
+    assert compute_span_overlap(words(0, 1), frozenset()) == (0, 0, 0, 0)
+    assert compute_span_overlap(words(0, 1), words(0, 1)) == (1, 1, 1, 1)
+    assert compute_span_overlap(words(0, 1), words(2)) == (0, 0, 0, 0)
 
 
 def test_a_claim_counts_once_however_many_marked_it() -> None:

@@ -20,7 +20,7 @@ from faithtui.engine.review.agreement_report import compute_run_agreement, rende
 from faithtui.engine.review.certificates import read_certificate_file
 from faithtui.engine.review.gate import GateRequest, check_gate
 from faithtui.engine.review.gate_json import gate_to_json
-from faithtui.engine.review.sample_queues import draw_sample, repeat_request
+from faithtui.engine.review.sample_queues import draw_run_sample, repeat_request
 from faithtui.engine.review.splits import make_split
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.errors import StoreError
@@ -304,7 +304,7 @@ def test_the_level_of_answers_stays_as_it_is(store: Store, results: str) -> None
 def test_a_repeat_is_still_drawn_of_own_labels(store: Store, results: str) -> None:
     row = draw(store, results, size=30)
     label_drawn(store, row, say_as_the_judge)
-    repeat = draw_sample(store, row.run, "ann", repeat_request(5, 10))
+    repeat = draw_run_sample(store, row.run, "ann", repeat_request(5, 10))
     assert repeat.size == 10
     with pytest.raises(StoreError, match="repeat"):
         compute_run_agreement(store, row.run, ReportSettings(sample=repeat.id))

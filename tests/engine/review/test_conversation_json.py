@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
-from faithtui.engine.review.conversation_json import conversation_lines
+from faithtui.engine.review.conversation_json import conversation_json_lines
 from faithtui.store.store import Store
 from tests.store.building import FACTS, judged, spec_of, talk
 
@@ -33,7 +33,7 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
         record(missed, Action.MARKED, mark=LabelMark.MISSED)
         answer = store.missed_claims.find_answer(item, 1)
         record(answer, Action.MARKED, mark=LabelMark.COMPLETE)
-        (line,) = conversation_lines(store, [item], "ann")
+        (line,) = conversation_json_lines(store, [item], "ann")
     told = json.loads(line)
     assert told["claims"][0]["people"][0]["evidence"] == [
         {"document": 1, "span": [0, 4], "text": "Fact"}

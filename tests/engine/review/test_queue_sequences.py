@@ -12,7 +12,7 @@ from faithtui.engine.review.queue_sequences import read_queue_sequences
 from faithtui.engine.review.sample_queues import (
     SampleRequest,
     conclude_queue,
-    draw_sample,
+    draw_run_sample,
     repeat_request,
     spot_check_request,
 )
@@ -45,7 +45,7 @@ def drawn(
     store: Store, run: RunId, design: SamplingDesign, *by: str, size: int = 30, shown: float = 0.0
 ) -> SampleRow:
     request = SampleRequest("s", design=design, stratified_by=by, size=size, shown_share=shown)
-    return draw_sample(store, run, ANN, request)
+    return draw_run_sample(store, run, ANN, request)
 
 
 def say(store: Store, row: SampleRow, most: int) -> None:
@@ -113,7 +113,7 @@ def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> 
     whole = drawn(store, run, SamplingDesign.CONVERSATIONS, size=5)
     say(store, whole, 20)
     assert read_queue_sequences(store, whole.id, ANN) is None
-    again = draw_sample(store, run, ANN, repeat_request(9, 5))
+    again = draw_run_sample(store, run, ANN, repeat_request(9, 5))
     assert read_queue_sequences(store, again.id, ANN) is None
 
 
@@ -124,7 +124,7 @@ def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> N
     windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
     for item, window in zip(items[:20], windows, strict=False):
         store.runs.save_window(item, window)
-    row = draw_sample(store, run, ANN, spot_check_request(3))
+    row = draw_run_sample(store, run, ANN, spot_check_request(3))
     say(store, row, 20)
     found = read_queue_sequences(store, row.id, ANN)
     assert found is not None

@@ -9,7 +9,7 @@ from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review import recalibration
-from faithtui.engine.review.sample_queues import SampleRequest, draw_sample, read_request_frame
+from faithtui.engine.review.sample_queues import SampleRequest, draw_run_sample, read_request_frame
 from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_fingerprint
@@ -234,7 +234,7 @@ def preview_sampled_labels(store: Store, run: RunId) -> recalibration.Recalibrat
     )
     frame = read_request_frame(store, run, "ann", request)
     names = list(dict.fromkeys(each.stratum for each in frame))
-    drawn = draw_sample(
+    drawn = draw_run_sample(
         store, run, "ann", replace(request, sizes=dict(zip(names, (15, 6), strict=True))), frame
     )
     for number, each in enumerate(store.samples.entries(drawn.id, "ann")):

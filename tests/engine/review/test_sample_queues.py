@@ -12,7 +12,7 @@ from faithtui.engine.review.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
     conclude_queue,
-    draw_sample,
+    draw_run_sample,
     estimate_pace,
     next_seed,
     read_queue_progress,
@@ -70,23 +70,23 @@ def test_a_request_becomes_a_queue(store: Store, run: RunId, design: SamplingDes
     request = SampleRequest(
         "mine", design=design, stratified_by=("verdict",), size=4, seed=3, shown_share=0.5
     )
-    row = draw_sample(store, run, PEOPLE, request)
+    row = draw_run_sample(store, run, PEOPLE, request)
     stratified = design is SamplingDesign.STRATIFIED
     assert row.stratified_by == (("verdict",) if stratified else ())
     assert (row.name, row.design, row.seed, row.shown_share) == ("mine", design, 3, 0.5)
     assert row.size == (8 if design is SamplingDesign.CONVERSATIONS else 4)
-    assert draw_sample(
+    assert draw_run_sample(
         store, run, PEOPLE, request, read_request_frame(store, run, PEOPLE, request)
     ).size
 
 
 def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunId) -> None:
     request = SampleRequest("open", size=4, blind=False, shown_share=0.5)
-    assert draw_sample(store, run, PEOPLE, request).shown_share == 0
+    assert draw_run_sample(store, run, PEOPLE, request).shown_share == 0
 
 
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
-    row = draw_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
     first = read_queue_progress(store, row.id, PEOPLE)
     # The plan wants 97, and there are 40.
     assert (first.needed, first.planned, first.compared) == (40, True, 0)
@@ -96,7 +96,7 @@ def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: R
 
 
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
-    row = draw_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
     say(store, row, 4, most=30)
     found = read_queue_progress(store, row.id, PEOPLE)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
@@ -106,7 +106,9 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
 
 def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     run = judge_conversations(store, 80)
-    row = draw_sample(store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1))
+    row = draw_run_sample(
+        store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1)
+    )
     say(store, row, 3)
     found = read_queue_progress(store, row.id, PEOPLE)
     shown = sum(each.shown for each in store.samples.entries(row.id, PEOPLE))
@@ -119,7 +121,7 @@ def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
 
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
-    row = draw_sample(store, run, PEOPLE, SampleRequest("x", size=2))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
     first, second = store.samples.entries(row.id, PEOPLE)
     for entry, verdict in ((first, "x"), (second, "yes")):
         store.reviews.record_verdict(
@@ -136,7 +138,7 @@ def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -
 def test_a_spot_check_is_closed_with_its_decision(
     store: Store, run: RunId, differ: int, decision: SpotCheckDecision
 ) -> None:
-    row = draw_sample(store, run, PEOPLE, spot_check_request(4))
+    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
     end = conclude_queue(store, row.id, PEOPLE)
@@ -150,7 +152,7 @@ def test_a_spot_check_is_closed_with_its_decision(
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
-    row = draw_sample(store, run, PEOPLE, spot_check_request(4))
+    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
     say(store, row, 0, most=19)
     conclude_queue(store, row.id, PEOPLE)
     assert store.samples.row(row.id, PEOPLE).decision is None
@@ -158,18 +160,18 @@ def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
 
 def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="nothing can be drawn"):
-        draw_sample(store, run, PEOPLE, repeat_request(1))
-    row = draw_sample(store, run, PEOPLE, SampleRequest("first", size=6))
+        draw_run_sample(store, run, PEOPLE, repeat_request(1))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("first", size=6))
     say(store, row, 0, saw=True)
-    again = draw_sample(store, run, PEOPLE, repeat_request(1))
+    again = draw_run_sample(store, run, PEOPLE, repeat_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
     assert conclude_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
 
 
 def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
     assert (estimate_pace(()), next_seed(())) == (USUAL_PACE_S, 1)
-    row = draw_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
     say(store, row, 0)
-    draw_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
+    draw_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
     rows = store.samples.rows(PEOPLE, run)
     assert (estimate_pace(rows), next_seed(rows)) == (6.0, 9)

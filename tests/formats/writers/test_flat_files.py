@@ -20,9 +20,9 @@ from faithtui.formats.writers.flat_files import write_csv, write_json_lines, wri
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
-    Column,
+    FlatColumn,
     Row,
-    format_time,
+    format_utc_time,
     make_claim_rows,
     make_label_rows,
 )
@@ -47,11 +47,11 @@ LISTS = ("passages", "evidence", "labels", "marks")
 JSON_TEXTS = {"metadata", "messages"}
 
 
-def expected(columns: Sequence[Column], row: Row) -> dict[str, Any]:
+def expected(columns: Sequence[FlatColumn], row: Row) -> dict[str, Any]:
     """A row as JSON has it."""
     found = zip(columns, row, strict=True)
     return {
-        each.name: format_time(value) if isinstance(value, datetime) else value
+        each.name: format_utc_time(value) if isinstance(value, datetime) else value
         for each, value in found
     }
 
@@ -66,7 +66,7 @@ def test_no_escaped_cell_is_a_formula_and_each_is_found_again(text: str) -> None
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @given(talks=st.lists(conversations, max_size=2))
 def test_json_lines_lose_nothing(
-    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
 ) -> None:
     rows = [row for talk in talks for row in make_rows(RUN, talk)]
     lines = list(write_json_lines(columns, (make_rows(RUN, talk) for talk in talks)))
@@ -83,7 +83,7 @@ def test_json_lines_lose_nothing(
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @given(talks=st.lists(conversations, max_size=2))
 def test_csv_loses_only_whether_a_text_is_empty_or_missing(
-    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
 ) -> None:
     text = "".join(write_csv(columns, (make_rows(RUN, talk) for talk in talks)))
     found = list(csv.DictReader(StringIO(text, newline="")))
@@ -95,14 +95,14 @@ def test_csv_loses_only_whether_a_text_is_empty_or_missing(
         )
 
 
-def as_json(columns: Sequence[Column], row: Row) -> list[Any]:
+def as_json(columns: Sequence[FlatColumn], row: Row) -> list[Any]:
     return [
         None if each.kind in (*LISTS, "json") and not value else value
         for each, value in zip(columns, expected(columns, row).values(), strict=True)
     ]
 
 
-def read_cell(column: Column, cell: str) -> Any:
+def read_cell(column: FlatColumn, cell: str) -> Any:
     """Read a cell as docs/exports.md says."""
     if cell == "":
         return None
@@ -124,7 +124,7 @@ def test_no_cell_of_csv_begins_a_formula(talk: ExportConversation) -> None:
 @settings(max_examples=10)
 @given(talks=st.lists(conversations, max_size=2))
 def test_parquet_loses_nothing(
-    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def test_a_row_says_what_judge_and_annotators_say() -> None:
 
 
 @pytest.mark.parametrize("columns", [CLAIM_COLUMNS, LABEL_COLUMNS])
-def test_columns_have_names_of_their_own(columns: Sequence[Column]) -> None:
+def test_columns_have_names_of_their_own(columns: Sequence[FlatColumn]) -> None:
     names = [each.name for each in columns]
     assert len(set(names)) == len(names)
 

@@ -15,7 +15,7 @@ from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.evidence import rank_claim_passages
-from faithtui.tui.review.missed_claims import MissedClaims
+from faithtui.tui.review.missed_claims import MissedClaimAdder
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
@@ -69,7 +69,7 @@ class FakeReviewScreen(FakeScreen):
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
         self.marking = EvidenceMarking(screen)
-        self.missed_claims = MissedClaims(screen)
+        self.missed_claims = MissedClaimAdder(screen)
         self.search = ClaimSearch(screen)
         self.queue_navigator = QueueNavigator(screen)
         self.session_line = SessionLine(screen)

@@ -20,7 +20,7 @@ from faithtui.engine.review.label_plans import read_plan_basis
 from faithtui.engine.review.sample_queues import (
     SampleRequest,
     conclude_queue,
-    draw_sample,
+    draw_run_sample,
     read_queue_progress,
 )
 from faithtui.errors import ConfigError
@@ -160,7 +160,7 @@ async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
         await opened(pilot)
         run = app.session.store.runs.last_id()
         assert run is not None
-        draw_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
+        draw_run_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
         await press(pilot, "g", "u", "plus")
         assert isinstance(app.screen, ExtendSampleScreen)
         app.screen.query_one("#size", Input).value = "none"
@@ -219,7 +219,7 @@ def samples(store_path: Path) -> list[SampleRow]:
         run = store.runs.last_id()
         assert run is not None
         rows = [
-            draw_sample(
+            draw_run_sample(
                 store,
                 run,
                 "ann",
@@ -228,7 +228,7 @@ def samples(store_path: Path) -> list[SampleRow]:
             for each in SamplingDesign
         ]
         rows.append(
-            draw_sample(
+            draw_run_sample(
                 store, run, "ann", SampleRequest(name, SampleKind.SPOT_CHECK, size=20, blind=False)
             )
         )

@@ -21,9 +21,9 @@ from faithtui.cli.commands.label.line_text import (
     claim_lines,
     format_label_event,
     full_lines,
-    help_texts,
     judge_lines,
     keys_lines,
+    list_line_help,
     wrap_with_label,
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
@@ -424,7 +424,7 @@ class LineMode:
             self._serve_claim(*self.queue.entries[place])
 
     def _say_help(self, served: ServedClaim) -> None:
-        keys = help_texts(served.spec)
+        keys = list_line_help(served.spec)
         lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
         self.talk.say("help", *lines, keys=keys)
 

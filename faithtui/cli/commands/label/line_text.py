@@ -151,7 +151,7 @@ def keys_lines(spec: MetricSpec) -> list[str]:
     return wrap_with_label("keys", f"{own}; s skip; ? all keys; q quit")
 
 
-def help_texts(spec: MetricSpec) -> list[str]:
+def list_line_help(spec: MetricSpec) -> list[str]:
     """Explain all keys, one text each: the key, a colon and what it does."""
     own = [
         f"{key if key == label else f'{key}, or {label}'}: {meaning}"

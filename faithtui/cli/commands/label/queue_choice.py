@@ -11,7 +11,7 @@ from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
-    draw_sample,
+    draw_run_sample,
     name_sample,
     next_seed,
     read_request_frame,
@@ -73,7 +73,7 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
         order = _make_sample_request(wanted, request, settings, rows)
         frame = read_request_frame(store, run, reviewer, order)
         _check_strata(order.sizes, frame.populations)
-        row = draw_sample(store, run, reviewer, order, frame)
+        row = draw_run_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)
     queue = sample_queue(store, row.id, reviewer)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from faithtui.cli.output import is_quiet, plural
-from faithtui.cli.run_progress import PLAIN_S, REDRAW_S, format_duration
+from faithtui.cli.run_progress import PLAIN_S, REDRAW_S, format_clock
 from faithtui.engine.shards.shard_worker import ShardOutcome
 
 
@@ -73,7 +73,7 @@ class ShardProgressLine:
         parts = [
             f"{whole:,}/{self._shards:,} shards",
             plural(conversations, "conversation"),
-            format_duration(elapsed),
+            format_clock(elapsed),
             plural(calls, "call"),
         ]
         if elapsed >= 1:

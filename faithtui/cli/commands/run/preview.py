@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    plural,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.preview.estimates import Preview, format_estimated_count, format_preview

@@ -48,7 +48,7 @@ _AROUND_ANSWER: Final = (
 
 
 @dataclass(slots=True)
-class Score:
+class TraceScore:
     """What somebody said of an exchange."""
 
     name: str
@@ -79,7 +79,7 @@ class Exchange:
     """None: nothing was retrieved and nobody asked."""
     details: dict[str, object] = field(default_factory=dict)
     """Ids, tags and metadata of the answer."""
-    scores: list[Score] = field(default_factory=list)
+    scores: list[TraceScore] = field(default_factory=list)
     answer_steps: list[str] = field(default_factory=list)
     """Ids of the steps that gave the answer; a score of any other is none of the answer."""
 
@@ -128,7 +128,7 @@ class Exchange:
         rest = {name: value[name] for name in names}
         scores: object = value["scores"]
         assert isinstance(scores, list)
-        return cls(passages=passages, scores=[Score(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
+        return cls(passages=passages, scores=[TraceScore(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
 
 
 def join_exchanges(
@@ -168,7 +168,7 @@ def join_exchanges(
     return draft
 
 
-def _note_score_of_step(score: Score, options: ReadOptions) -> None:
+def _note_score_of_step(score: TraceScore, options: ReadOptions) -> None:
     """Say that a score of something else than the answer is kept as metadata alone."""
     if score.annotator or score.judge:
         options.notes.remarks[
@@ -194,7 +194,7 @@ def _keep_unanswered(draft: ConversationDraft, exchange: Exchange, options: Read
         )
 
 
-def name_judge(model: str | None, score: str, tool: str) -> str:
+def name_score_judge(model: str | None, score: str, tool: str) -> str:
     """Name the judge of a score: its model, and what it judged where that has another name.
 
     One model may give several scores of one answer, which are verdicts of several judges.
@@ -239,7 +239,9 @@ def _add_messages(draft: ConversationDraft, exchange: Exchange, collector: Image
     draft.turns += new
 
 
-def add_score(draft: ConversationDraft, position: int, score: Score, options: ReadOptions) -> None:
+def add_score(
+    draft: ConversationDraft, position: int, score: TraceScore, options: ReadOptions
+) -> None:
     """Make a human label or an imported verdict of a score, where it is about faithfulness.
 
     Others are kept in the metadata alone: a rating of tone is no verdict.

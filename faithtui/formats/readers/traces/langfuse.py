@@ -11,9 +11,9 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
-    Score,
+    TraceScore,
     find_answer_steps,
-    name_judge,
+    name_score_judge,
     to_answer,
     to_messages,
 )
@@ -168,7 +168,7 @@ def read_cell_or_text(value: object) -> object:
         return value  # it is evidence as it stands
 
 
-def _read_score(fields: AnySpelling) -> Score:
+def _read_score(fields: AnySpelling) -> TraceScore:
     details = {key: each for key, each in fields.value.items() if each is not None}
     details.pop("_line", None)
     source = (fields.text("source") or "").upper()
@@ -183,12 +183,12 @@ def _read_score(fields: AnySpelling) -> Score:
     metadata = fields.take("metadata")
     known = AnySpelling(metadata if isinstance(metadata, dict) else {})
     person = fields.text("author_user_id") or known.text("annotator")
-    return Score(
+    return TraceScore(
         name,
         value,
         fields.text("comment"),
         annotator=(person or "unknown") if source == "ANNOTATION" else None,
-        judge=name_judge(known.text("model", "judge"), name, "langfuse")
+        judge=name_score_judge(known.text("model", "judge"), name, "langfuse")
         if source == "EVAL"
         else None,
         details=details,

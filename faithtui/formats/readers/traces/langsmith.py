@@ -10,9 +10,9 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
-    Score,
+    TraceScore,
     find_answer_steps,
-    name_judge,
+    name_score_judge,
     to_answer,
     to_messages,
 )
@@ -111,7 +111,7 @@ def _add_evidence(exchange: Exchange, run: AnySpelling) -> None:
     exchange.passages = found if exchange.passages is None else exchange.passages + found
 
 
-def _read_feedback(fields: AnySpelling) -> Score:
+def _read_feedback(fields: AnySpelling) -> TraceScore:
     source = fields.inner("feedback_source")
     kind = source.text("type")
     known = AnySpelling(source.inner("metadata").value)
@@ -129,12 +129,12 @@ def _read_feedback(fields: AnySpelling) -> Score:
         # judge: it stays in the details.
         corrected = AnySpelling(correction).take("score", "value")
         value = value if corrected is None else corrected
-    return Score(
+    return TraceScore(
         name,
         value,
         fields.text("comment"),
         annotator=(person or "unknown") if is_person else None,
-        judge=name_judge(known.text("model", "judge", "evaluator"), name, "langsmith")
+        judge=name_score_judge(known.text("model", "judge", "evaluator"), name, "langsmith")
         if kind == "model"
         else None,
         step=fields.text("run_id") or None,

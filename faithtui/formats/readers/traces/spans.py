@@ -17,9 +17,9 @@ from faithtui.formats.readers.own_results import find_own_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, describe_failure
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
-    Score,
+    TraceScore,
     find_answer_steps,
-    name_judge,
+    name_score_judge,
     to_answer,
     to_messages,
 )
@@ -406,7 +406,7 @@ def _read_output(attributes: dict[str, Any], span: dict[str, Any]) -> PassageLis
     return read_tool_output(output, span["name"])
 
 
-def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
+def _list_scores(span: dict[str, Any]) -> Iterator[TraceScore]:
     """List the evaluations that came as events of a span."""
     for event in span["events"]:
         if event["name"] != _EVALUATION:
@@ -414,7 +414,7 @@ def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
         yield _read_score(event["attributes"], span["id"])
 
 
-def _read_score(inside: dict[str, Any], span: object) -> Score:
+def _read_score(inside: dict[str, Any], span: object) -> TraceScore:
     """Read an evaluation by its attributes, and the id of its span."""
     name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
     value = inside.get("gen_ai.evaluation.score.value")
@@ -422,8 +422,8 @@ def _read_score(inside: dict[str, Any], span: object) -> Score:
     kind = str(inside.get("annotator_kind", "LLM")).upper()
     person = inside.get("annotator", inside.get("user.id"))
     model = inside.get("gen_ai.request.model", inside.get("judge"))
-    judge = name_judge(None if model is None else str(model), name, "evaluation")
-    return Score(
+    judge = name_score_judge(None if model is None else str(model), name, "evaluation")
+    return TraceScore(
         name,
         label if value is None else value,
         inside.get("gen_ai.evaluation.explanation"),
