@@ -55,6 +55,14 @@ RECORD = Limit(
 )
 """One line of a file of JSON lines, or one element of a JSON array."""
 
+TABLE_ROW = Limit(
+    "a row of a table",
+    8 * MB,
+    "characters",
+    "write the table as JSON lines, or split the row",
+)
+"""Of CSV and the like, whose reader holds each cell at four bytes a character."""
+
 RECORD_VALUES = Limit(
     "a record",
     1_000_000,

@@ -218,7 +218,7 @@ def _return_large_blocks() -> None:
     """Let large blocks of memory go back to the system when they are free.
 
     glibc keeps blocks as large as one that it freed before, unless it is told from which size on
-    it must not: of two files whose records have 31 MB, an import took 387 MB, and so 326.
+    it must not: of two files whose records have 31 MB, an import took 60 MB more.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # another system's library
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1024 * 1024)

@@ -201,11 +201,10 @@ class UnusableRecord(Exception):
 
 def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str, object] | str:
     """Parse one record; a text says why it cannot be used."""
-    commas, lists, objects = text.count(","), text.count("["), text.count("{")
-    too_many = RECORD_VALUES.find_problem(commas + lists + objects)
+    too_many = find_too_many_values(text)
     if too_many is not None:
-        return f"holds too much: {too_many}"
-    if lists + objects <= MAX_DEPTH and "\\u0000" not in text:
+        return too_many
+    if text.count("[") + text.count("{") <= MAX_DEPTH and "\\u0000" not in text:
         # What this parser takes here needs no second look; what it refuses gets its message below.
         try:
             plain = jiter.from_json(
@@ -238,6 +237,21 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
     return reason
 
 
+def find_too_many_values(text: str) -> str | None:
+    """Say that a text of JSON holds more values than a record may; None: it does not."""
+    too_many = RECORD_VALUES.find_problem(sum(map(text.count, ",[{")))
+    return None if too_many is None else f"holds too much: {too_many}"
+
+
+def find_too_much_text(value: object) -> str | None:
+    """Say that the strings of a record take more memory than they may; None: they do not."""
+    memory = _text_bytes(value)
+    # The UTF-8 form is made only of what is not too large without it.
+    return RECORD_TEXTS.find_problem(memory) or RECORD_TEXTS.find_problem(
+        memory + _utf8_bytes(value)
+    )
+
+
 def _format_not_object(value: object) -> str:
     return f"is {describe_json(value)}; expected a JSON object"
 
@@ -258,11 +272,7 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
         # Before a NUL in a text makes another copy of it.
-        memory = _text_bytes(value)
-        # The UTF-8 form is made only of what is not too large without it.
-        too_wide = RECORD_TEXTS.find_problem(memory) or RECORD_TEXTS.find_problem(
-            memory + _utf8_bytes(value)
-        )
+        too_wide = find_too_much_text(value)
         clean = None if too_wide else _make_storable(value, depth=1)
     except (ValueError, UnusableRecord):
         try:
@@ -350,6 +360,9 @@ def parse_inner_json(text: str) -> object:
     Raises:
         ValueError: It is no JSON, or none that can be stored.
     """
+    too_many = find_too_many_values(text)
+    if too_many is not None:
+        raise ValueError(too_many)
     try:
         value = json.loads(
             text,

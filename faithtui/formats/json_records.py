@@ -73,9 +73,8 @@ def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         end += len(part)
         size = len(part.rstrip(b"\r\n"))
         if size <= most and (part.endswith(b"\n") or len(part) < most + 2):
-            text, part = _decode_utf8(part, size, is_first=number == 1), b""
-            yield RawRecord(number, None, end, size, text)
-            del text  # nor is a large one held while the next is read
+            held, part = [_decode_utf8(part, size, is_first=number == 1)], b""
+            yield RawRecord(number, None, end, size, held.pop())  # not held while we wait here
             continue
         size = len(part.rstrip(b"\n"))
         while part and not part.endswith(b"\n"):

@@ -1,18 +1,25 @@
 """An import holds one record at a time, however large its file is."""
 
+import csv
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from faithtui.domain.limits import MB, RECORD, RECORD_TEXTS
+from faithtui.domain.limits import MB, RECORD, RECORD_TEXTS, RECORD_VALUES, TABLE_ROW
+from faithtui.engine.dataset_import import import_files
 from faithtui.errors import InputError
+from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.json_lines import parse_record
 from faithtui.formats.json_records import RawRecord
+from faithtui.formats.readers.datasets import FormatChoice
 
 PEAK = """
 import resource, subprocess, sys
@@ -66,6 +73,16 @@ def imported(tmp_path: Path, parts: Iterator[bytes]) -> tuple[int, int, str]:
     pipe.unlink()
     code, peak = map(int, out.split())
     return code, peak, err
+
+
+def measure_import(tmp_path: Path, *paths: Path) -> tuple[int, int, str]:
+    """Import files; give exit code, peak memory in MB, and what was said."""
+    program = [sys.executable, "-m", "faithtui", "import", *paths, "--store", tmp_path / "s.db"]
+    words = [sys.executable, "-c", PEAK, *map(str, program)]
+    environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    code, peak = map(int, done.stdout.split())
+    return code, peak, done.stderr
 
 
 @pytest.fixture(autouse=True)
@@ -122,11 +139,7 @@ def test_a_large_record_of_a_file_stays_below_300_mb(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with path.open("wb") as file:
         file.writelines(conversations(RECORD.most - 2 * MB, RECORD.most - 2 * MB))
-    program = [sys.executable, "-m", "faithtui", "import", path, "--store", tmp_path / "s.db"]
-    words = [sys.executable, "-c", PEAK, *map(str, program)]
-    environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")}
-    out = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
-    code, peak = map(int, out.split())
+    code, peak, _ = measure_import(tmp_path, path)
     assert code == 0
     assert peak < MOST_MB
 
@@ -192,3 +205,120 @@ def test_wide_characters_stay_below_300_mb(
         assert code == (3 if refused else 0), err
         assert err.count("bytes of text in memory") == refused
         assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+def test_large_records_of_several_files_stay_below_300_mb(tmp_path: Path) -> None:
+    words = "The parcel weighs three kilograms, and the depot is open on Monday. "
+    paths = []
+    for number in range(3):
+        document = f"{number} " + words * ((RECORD.most - 2 * MB) // len(words))
+        turns = [
+            {"role": "user", "content": f"What does parcel {number} weigh?"},
+            {"role": "assistant", "content": "Three.", "retrieval_context": [document]},
+        ]
+        paths.append(tmp_path / f"{number}.jsonl")
+        paths[-1].write_text(json.dumps({"id": f"c{number}", "turns": turns}) + "\n")
+    code, peak, err = measure_import(tmp_path, *paths)
+    assert code == 0, err
+    assert peak < MOST_MB
+
+
+def test_a_closed_file_lets_go_of_its_sample(tmp_path: Path) -> None:
+    """No collector is needed for it: two large ones would be in memory together until it ran."""
+
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "a"}\n{"id": "b"}\n')
+    file = RecordFile(path)
+    sample = weakref.ref(file)
+    gc.disable()
+    try:
+        file.close()
+        assert list(file) == []
+        del file
+        assert sample() is None
+    finally:
+        gc.enable()
+
+
+def test_rows_before_one_that_is_too_long_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    over = '"' + "Open.\n" * (TABLE_ROW.most // 5 + 1) + '"'  # no line of it is long
+    path.write_text(f"question,answer\nIs it?,Yes.\nIs it?,{over}\nIs it?,No.\n")
+    with RecordFile(path) as file:
+        read = iter(file)
+        first = next(read).found
+        assert isinstance(first, dict)
+        assert first["answer"] == "Yes."
+        with pytest.raises(InputError, match="has a row of more than 8,388,608 characters") as told:
+            next(read)
+    assert told.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.json", '{\n"samples": [' + "1," * RECORD_VALUES.most + "1]\n}"),
+        ("x.csv", 'question,contexts\nIs it?,"[' + "1," * RECORD_VALUES.most + '1]"\n'),
+    ],
+    ids=["document", "cell"],
+)
+def test_values_count_wherever_json_stands(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    result = import_files(
+        None, [path], rehearse=True, report=lambda _: None, choice=FormatChoice("rows")
+    )
+    [refusal] = result.refusals
+    assert "holds too much: a record may have 1,000,000 values" in refusal.reason
+
+
+@pytest.mark.thorough
+def test_the_largest_rows_of_a_table_stay_below_300_mb(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for first in ("The", "\N{EN DASH}", "\N{GRINNING FACE}"):
+        text = first + " depot is open. " * (TABLE_ROW.most * 9 // 10 // 16)
+        with path.open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["question", "answer", "contexts"])
+            for number in range(2):
+                rows.writerow([f"Is it {number}?", "Open.", text])
+        code, peak, err = measure_import(tmp_path, path)
+        assert code in (0, 3), err
+        assert "Traceback" not in err
+        assert peak < MOST_MB
+        (tmp_path / "s.db").unlink()
+
+
+@pytest.mark.thorough
+def test_a_row_beyond_the_limit_is_not_held(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    with path.open("w") as file:
+        file.write("question,answer,contexts\nIs it?,Open.,")
+        for _ in range(200):
+            file.write("x" * MB)
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == 3
+    assert "x.csv: line 2: has a row of more than 8,388,608 characters; write the table" in err
+    assert peak < 200
+
+
+@pytest.mark.thorough
+def test_groups_of_a_parquet_file_are_held_one_at_a_time(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    random = Random(1)
+    peaks = []
+    for groups in (4, 24):
+        path = tmp_path / f"{groups}.parquet"
+        texts = [random.randbytes(2 * MB).hex() for _ in range(groups)]
+        table = pyarrow.table(
+            {"question": list(map(str, range(groups))), "answer": ["x"] * groups, "contexts": texts}
+        )
+        parquet.write_table(table, path, row_group_size=1, compression="none")
+        code, peak, err = measure_import(tmp_path, path)
+        assert code == 0, err
+        (tmp_path / "s.db").unlink()
+        peaks.append(peak)
+    # Whoever holds all of them needs 80 MB more.
+    assert peaks[1] - peaks[0] < 40

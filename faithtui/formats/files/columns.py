@@ -11,7 +11,8 @@ from typing import Any, Final
 from faithtui.errors import InputError
 
 _ROWS: Final = 256
-"""Rows that are held at a time: few, as a row of passages may have a megabyte."""
+_BYTES: Final = 8 * 2**20
+"""Rows that are held at a time, and about how many bytes of them: a row may have megabytes."""
 
 _MISSING: Final = (
     "is a Parquet or Arrow file; reading it needs pyarrow: pip install 'faithtui[parquet]'"
@@ -40,7 +41,11 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
     try:
         if head.startswith(b"PAR1"):
             with pyarrow.parquet.ParquetFile(path) as file:
-                yield from _list_rows(file.iter_batches(batch_size=_ROWS))
+                for number in range(file.num_row_groups):
+                    group = file.metadata.row_group(number)
+                    rows = _count_rows(group.total_byte_size, group.num_rows)
+                    # One by one: together, pyarrow holds what it read of all of them.
+                    yield from _list_rows(file.iter_batches(rows, row_groups=[number]))
         elif head.startswith(b"ARROW1"):
             with pyarrow.ipc.open_file(path) as opened:
                 batches = (opened.get_batch(n) for n in range(opened.num_record_batches))
@@ -54,11 +59,19 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
         ) from error
 
 
+def _count_rows(size: int, rows: int) -> int:
+    """Say how many rows to hold at a time, of so many that have so many bytes together."""
+    return max(1, min(_ROWS, _BYTES * rows // max(1, size)))
+
+
 def _list_rows(batches: Any) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        for start in range(0, batch.num_rows, _ROWS):
-            for row in batch.slice(start, _ROWS).to_pylist():
-                yield {name: _to_json(value) for name, value in row.items()}
+        most = _count_rows(batch.nbytes, batch.num_rows)
+        for start in range(0, batch.num_rows, most):
+            rows = batch.slice(start, most).to_pylist()[::-1]
+            while rows:  # none is held here while it is dealt with
+                yield {name: _to_json(value) for name, value in rows.pop().items()}
+        del batch
 
 
 def _to_json(value: Any) -> Any:

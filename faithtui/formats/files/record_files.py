@@ -5,7 +5,6 @@ array or as one document; everything else is a table. A format reader sees the r
 know which it was.
 """
 
-import io
 import json
 import math
 import re
@@ -24,6 +23,8 @@ from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
     describe_json,
+    find_too_many_values,
+    find_too_much_text,
     first_line,
     is_array_start,
     make_storable_json,
@@ -34,12 +35,11 @@ from faithtui.formats.json_records import cut_array, cut_lines
 
 DOCUMENT = Limit(
     "a JSON document",
-    128 * 1024 * 1024,
+    RECORD.most,
     "bytes",
     "write its list as one object a line: `jq -c '.samples[]' FILE`",
 )
-"""One object that holds the whole data set. It must be read as a whole, and takes up to ten times
-as much memory."""
+"""One object that holds the whole data set. It must be read as a whole."""
 
 SAMPLE_RECORDS: Final = 32
 SAMPLE_BYTES: Final = 4 * 1024 * 1024
@@ -137,7 +137,10 @@ class RecordFile:
         self.close()
 
     def close(self) -> None:
-        """Close it; standard input stays open."""
+        """Close it and let go of its sample; standard input stays open."""
+        # The generator and this object hold each other, and it holds the record it stopped at.
+        self._records = iter(())
+        self._first = []
         self._stream.close()
 
     @property
@@ -333,13 +336,15 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
             for number, cells in enumerate(read_column_records(path, stream.head), start=1):
                 size = sum(len(each) for each in cells.values() if isinstance(each, str))
                 found = _clean_row(cells, path, number)
+                del cells
                 yield FileRecord(path, number, number, 0, size, found)
 
 
-def _clean_row(
-    cells: Mapping[str, object], path: Path, line: int
-) -> dict[str, object] | InputError:
+def _clean_row(cells: dict[str, object], path: Path, line: int) -> dict[str, object] | InputError:
     """Make the cells of a row storable; a number that is none is an empty cell, as in pandas."""
+    problem = find_too_much_text(cells)
+    if problem is not None:
+        return InputError(problem, path=path, line=line)
     filled = {
         name: None if isinstance(each, float) and not math.isfinite(each) else each
         for name, each in cells.items()
@@ -364,15 +369,17 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
     problem = DOCUMENT.find_problem(len(data))
     if problem is not None:
         raise InputError(problem, path=path)
+    size = len(data)
     try:
-        value = json.load(
-            io.TextIOWrapper(io.BytesIO(data), "utf-8-sig"),
-            parse_constant=_to_null,
-            object_pairs_hook=with_unique_keys,
-        )
+        text = data.decode("utf-8-sig")
+        data = b""  # not held while the text is parsed
+        problem = find_too_many_values(text)
+        if problem is not None:
+            raise InputError(f"{problem}, or {DOCUMENT.way_out}", path=path)
+        value = json.loads(text, parse_constant=_to_null, object_pairs_hook=with_unique_keys)
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
-        ends = " where the file ends; it may be cut off" if error.pos >= len(data) - 2 else ""
+        ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""
         raise InputError(
             f"is not JSON: {error.msg} at character {error.colno}{ends}",
             path=path,
@@ -385,7 +392,7 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
     except (RecursionError, ValueError, UnusableRecord) as error:
         raise InputError(str(error) or "is nested too deep", path=path) from error
     assert isinstance(clean, dict)  # it begins with a bracket
-    return FileRecord(path, 1, None, stream.place(), len(data), clean)
+    return FileRecord(path, 1, None, stream.place(), size, clean)
 
 
 def _to_null(_: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.domain.limits import RECORD
+from faithtui.domain.limits import TABLE_ROW
 from faithtui.errors import InputError
 
 _DELIMITERS = ",;\t|"
@@ -69,13 +69,14 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
         are not UTF-8, why it cannot be used.
 
     Raises:
-        InputError: A quoted cell does not end, or a cell is longer than a record may be: where the
-            next row begins is not known then.
+        InputError: A quoted cell does not end, or a row is longer than one may be: where the next
+            row begins is not known then.
     """
     delimiter = find_dialect(path, head) or ","
-    csv.field_size_limit(RECORD.most)
+    csv.field_size_limit(2 * TABLE_ROW.most)  # `_RowLines` counts first
     text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    lines = _RowLines(path, text)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         names = next(cells for cells in reader if any(cell.strip() for cell in cells))
         names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
@@ -88,8 +89,10 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
                 f"has the column `{twice}` twice; rename one of them", path=path, line=1
             )
         begin = reader.line_num + 1
+        lines.begin_row(begin)
         for cells in reader:
             line, begin = begin, reader.line_num + 1
+            lines.begin_row(begin)
             if not any(cells):
                 continue
             row: dict[str, object] | str
@@ -97,7 +100,10 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
                 **{name: cell or None for name, cell in zip(names, cells, strict=False)},
                 **dict.fromkeys(names[len(cells) :]),
             }
-            yield TableRow(line, sum(map(len, cells)), row)
+            size = sum(map(len, cells))
+            del cells  # a large row is not held twice
+            yield TableRow(line, size, row)
+            del row
     except csv.Error as error:
         raise InputError(
             f"is not CSV: {error}; the file may be cut off, or a quotation mark not doubled. "
@@ -107,6 +113,44 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
         ) from error
     finally:
         text.detach()
+
+
+class _RowLines:
+    """The lines of a table, of which no row is read that is longer than one may be.
+
+    Args:
+        path: The file, for messages.
+        text: The table, at its beginning.
+    """
+
+    def __init__(self, path: Path, text: io.TextIOWrapper) -> None:
+        self._path = path
+        self._text = text
+        self._line = 1
+        self._room = TABLE_ROW.most
+
+    def begin_row(self, line: int) -> None:
+        """Count from here: the next line begins a row."""
+        self._line, self._room = line, TABLE_ROW.most
+
+    def __iter__(self) -> Iterator[str]:
+        """Give every line.
+
+        Raises:
+            InputError: The row is longer than one may be; it was not read to its end.
+        """
+        # One more than there is room for: reading 0 characters would look like the end.
+        while line := self._text.readline(self._room + 1):
+            self._room -= len(line)
+            if self._room < 0:
+                raise InputError(
+                    f"has a row of more than {TABLE_ROW.most:,} {TABLE_ROW.unit}; "
+                    f"{TABLE_ROW.way_out}. Nothing behind it was read",
+                    path=self._path,
+                    line=self._line,
+                )
+            held, line = [line], ""
+            yield held.pop()  # not held while we wait here
 
 
 def _find_problem(cells: list[str], names: list[str], delimiter: str) -> str | None:
