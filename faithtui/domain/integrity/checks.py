@@ -1,6 +1,5 @@
 """Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -39,9 +38,6 @@ _Views = Mapping[int, frozenset[TruthId]]
 
 MOST_COMPARED = 60_000
 """Characters of one text that are compared."""
-_WORD_CHARACTER = re.compile(r"\w")
-_SENTENCE_FROM = 10
-"""Characters from which a text that stands in a passage was taken from there."""
 
 
 class _TextReader:
@@ -156,8 +152,10 @@ def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[
         polarity = _get_label_polarity(judged.labels, said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
-        if (said.label, said.reason) not in seen and contradicts_verdict(said.reason, polarity):
-            seen.add((said.label, said.reason))
+        if (said.label, said.reason) in seen:
+            continue
+        seen.add((said.label, said.reason))
+        if contradicts_verdict(said.reason, polarity):
             detail = f"{said.label}, but: {make_visible_line(said.reason, 160)}"
             yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
 
@@ -477,18 +475,13 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
         nonlocal drawn
         if document not in lost:
             text = judged.documents[document]
-            lost[document] = []
-            if not _is_all_drawn(text[:MOST_COMPARED], judged.truths):
-                passage = read(text)
-                drawn = drawn or TruthIndex.from_texts(read(each.text) for each in judged.truths)
-                lost[document] = [
-                    (
-                        read(passage.text[sentence.start : sentence.end]),
-                        passage.text[fact.span.start : fact.span.end],
-                    )
-                    for fact in find_missing_facts(passage, drawn)
-                    for sentence in [passage.sentences[fact.sentence]]
-                ]
+            passage = read(text)
+            drawn = drawn or TruthIndex(read(each.text) for each in judged.truths)
+            lost[document] = [
+                (read(sentence.of(passage.text)), fact.span.of(passage.text))
+                for fact in find_missing_facts(passage, drawn)
+                for sentence in [passage.sentences[fact.sentence]]
+            ]
         return lost[document]
 
     for claim in judged.claims:
@@ -507,19 +500,6 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
                 detail = f"P{document + 1}: {make_visible_line(fact, 160)}"
                 yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
                 break
-
-
-def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
-    """Whether truths repeat all of a passage letter for letter, so that nothing of it was lost.
-
-    The embedded judge takes sentences as they stand; reading their words is most of a check.
-    """
-    texts = {each.text for each in truths}
-    for truth in sorted(texts, key=len, reverse=True):
-        if len(truth) >= _SENTENCE_FROM:
-            passage = passage.replace(truth, "\n")
-    left = (each.strip() for each in passage.split("\n"))
-    return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
 
 
 def _get_label_polarity(labels: LabelSet, label: str | None) -> Polarity | None:
