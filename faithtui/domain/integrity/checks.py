@@ -59,7 +59,6 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
     read = _TextReader()
     in_view = _group_truths_by_window(judged)
     material = ShownMaterial((*judged.documents, *(turn.content for turn in judged.turns)))
-    echoes = list(_check_prompt_echoes(judged, material))
     found = [
         *_check_verdict_words(judged),
         *_check_windows(judged),
@@ -69,7 +68,7 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
         *_check_injections(judged),
         *_check_phantom_claims(judged, read),
         *_check_invented_truths(judged, read),
-        *echoes,
+        *_check_prompt_echoes(judged, material, read),
         *_check_quotes(judged),
         *_check_truth_quotes(judged),
         *_check_missing_facts(judged, read),
@@ -388,6 +387,8 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
     """Truths whose words are not in the passage they were drawn from."""
     turns = _find_retrieving_turns(judged)
     for truth, passages in _list_traceable_truths(judged):
+        if any(truth.text in read(each).sentence_texts for each in passages):
+            continue
         why = _explain_phantom(truth.text, passages[0], passages[1:], read)
         if why is not None:
             at = truth.document
@@ -398,15 +399,19 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
             yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
 
 
-def _check_prompt_echoes(judged: JudgedConversation, material: ShownMaterial) -> Iterator[Finding]:
+def _check_prompt_echoes(
+    judged: JudgedConversation, material: ShownMaterial, read: _TextReader
+) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
     prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
+    # What stands in a passage is no echo of the prompt.
+    shown = frozenset[str]().union(*(read(each).sentence_texts for each in judged.documents))
     for claim in _list_traceable_claims(judged):
         if prompts.are_repeated_by(claim.text, material):
             detail = f"the claim repeats the prompt: “{make_visible_line(claim.text, 120)}”"
             yield Finding(kind, detail, claim.id, turn=claim.turn)
     for truth in judged.truths if judged.truths_are_facts else ():
-        if prompts.are_repeated_by(truth.text, material):
+        if truth.text not in shown and prompts.are_repeated_by(truth.text, material):
             detail = f"a truth repeats the prompt: “{make_visible_line(truth.text, 120)}”"
             yield Finding(kind, detail, window=min(truth.windows, default=None))
     for claim in judged.claims:

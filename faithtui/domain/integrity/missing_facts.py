@@ -45,11 +45,8 @@ class TruthIndex:
     def __init__(self, truths: Iterable[TokenisedText]) -> None:
         """Take truths in; their words are read when a passage says something that none repeats."""
         self.truths = tuple(truths)
-        self._texts = frozenset(each.text.strip() for each in self.truths)
-
-    def repeats(self, sentence: str) -> bool:
-        """Whether a truth is this sentence letter for letter, so that nothing of it was lost."""
-        return sentence in self._texts
+        self.texts = frozenset(each.text.strip() for each in self.truths)
+        """A sentence among them lost nothing."""
 
     @cached_property
     def holders(self) -> Mapping[str, Sequence[int]]:
@@ -93,12 +90,12 @@ def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[Missi
         In reading order, at most one per sentence. () without truths: then nothing was drawn at
         all, which is another matter.
     """
-    if not drawn.truths:
+    # Judges that take sentences as they stand lose none; reading words is most of a check.
+    if not drawn.truths or passage.sentence_texts <= drawn.texts:
         return ()
     found = []
     for index, sentence in enumerate(passage.sentences):
-        # Judges that take sentences as they stand lose none; reading words is most of a check.
-        if drawn.repeats(sentence.of(passage.text)):
+        if sentence.of(passage.text) in drawn.texts:
             continue
         fact = _find_missing_fact(passage, index, drawn)
         if fact is not None:

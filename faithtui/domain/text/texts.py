@@ -43,6 +43,11 @@ class TokenisedText:
         return tuple(split_sentences(self.text))
 
     @cached_property
+    def sentence_texts(self) -> frozenset[str]:
+        """The sentences, letter for letter."""
+        return frozenset(each.of(self.text) for each in self.sentences)
+
+    @cached_property
     def index(self) -> SentenceIndex:
         """What each sentence holds: its units are the sentences."""
         index = SentenceIndex()
