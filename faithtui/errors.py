@@ -37,6 +37,7 @@ A message says what happened and then what to do about it. A bug is not in this 
 traceback.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -87,12 +88,17 @@ class InputError(FaithtuiError):
         self.record = record
         self.field = field
         where = [
-            str(path) if path is not None else "",
+            _format_path(path) if path is not None else "",
             f"line {line}" if line is not None else "",
             f"record {record}" if record is not None else "",
             field or "",
         ]
         super().__init__(": ".join([part for part in where if part] + [reason]))
+
+
+def _format_path(path: Path) -> str:
+    """Write a path, or an address with the second slash that a path drops."""
+    return re.sub(r"\A([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(path))
 
 
 class StoreError(FaithtuiError):

@@ -1,6 +1,5 @@
 """Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -39,9 +38,6 @@ _Views = Mapping[int, frozenset[TruthId]]
 
 MOST_COMPARED = 60_000
 """Characters of one text that are compared."""
-_WORD_CHARACTER = re.compile(r"\w")
-_SENTENCE_FROM = 10
-"""Characters from which a text that stands in a passage was taken from there."""
 
 
 class _TextReader:
@@ -63,7 +59,6 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
     read = _TextReader()
     in_view = _group_truths_by_window(judged)
     material = ShownMaterial((*judged.documents, *(turn.content for turn in judged.turns)))
-    echoes = list(_check_prompt_echoes(judged, material))
     found = [
         *_check_verdict_words(judged),
         *_check_windows(judged),
@@ -73,7 +68,7 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
         *_check_injections(judged),
         *_check_phantom_claims(judged, read),
         *_check_invented_truths(judged, read),
-        *echoes,
+        *_check_prompt_echoes(judged, material, read),
         *_check_quotes(judged),
         *_check_truth_quotes(judged),
         *_check_missing_facts(judged, read),
@@ -156,8 +151,10 @@ def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[
         polarity = _get_label_polarity(judged.labels, said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
-        if (said.label, said.reason) not in seen and contradicts_verdict(said.reason, polarity):
-            seen.add((said.label, said.reason))
+        if (said.label, said.reason) in seen:
+            continue
+        seen.add((said.label, said.reason))
+        if contradicts_verdict(said.reason, polarity):
             detail = f"{said.label}, but: {make_visible_line(said.reason, 160)}"
             yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
 
@@ -390,6 +387,8 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
     """Truths whose words are not in the passage they were drawn from."""
     turns = _find_retrieving_turns(judged)
     for truth, passages in _list_traceable_truths(judged):
+        if any(truth.text in read(each).sentence_texts for each in passages):
+            continue
         why = _explain_phantom(truth.text, passages[0], passages[1:], read)
         if why is not None:
             at = truth.document
@@ -400,15 +399,19 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
             yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
 
 
-def _check_prompt_echoes(judged: JudgedConversation, material: ShownMaterial) -> Iterator[Finding]:
+def _check_prompt_echoes(
+    judged: JudgedConversation, material: ShownMaterial, read: _TextReader
+) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
     prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
+    # What stands in a passage is no echo of the prompt.
+    shown = frozenset[str]().union(*(read(each).sentence_texts for each in judged.documents))
     for claim in _list_traceable_claims(judged):
         if prompts.are_repeated_by(claim.text, material):
             detail = f"the claim repeats the prompt: “{make_visible_line(claim.text, 120)}”"
             yield Finding(kind, detail, claim.id, turn=claim.turn)
     for truth in judged.truths if judged.truths_are_facts else ():
-        if prompts.are_repeated_by(truth.text, material):
+        if truth.text not in shown and prompts.are_repeated_by(truth.text, material):
             detail = f"a truth repeats the prompt: “{make_visible_line(truth.text, 120)}”"
             yield Finding(kind, detail, window=min(truth.windows, default=None))
     for claim in judged.claims:
@@ -477,18 +480,13 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
         nonlocal drawn
         if document not in lost:
             text = judged.documents[document]
-            lost[document] = []
-            if not _is_all_drawn(text[:MOST_COMPARED], judged.truths):
-                passage = read(text)
-                drawn = drawn or TruthIndex.from_texts(read(each.text) for each in judged.truths)
-                lost[document] = [
-                    (
-                        read(passage.text[sentence.start : sentence.end]),
-                        passage.text[fact.span.start : fact.span.end],
-                    )
-                    for fact in find_missing_facts(passage, drawn)
-                    for sentence in [passage.sentences[fact.sentence]]
-                ]
+            passage = read(text)
+            drawn = drawn or TruthIndex(read(each.text) for each in judged.truths)
+            lost[document] = [
+                (read(sentence.of(passage.text)), fact.span.of(passage.text))
+                for fact in find_missing_facts(passage, drawn)
+                for sentence in [passage.sentences[fact.sentence]]
+            ]
         return lost[document]
 
     for claim in judged.claims:
@@ -507,19 +505,6 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
                 detail = f"P{document + 1}: {make_visible_line(fact, 160)}"
                 yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
                 break
-
-
-def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
-    """Whether truths repeat all of a passage letter for letter, so that nothing of it was lost.
-
-    The embedded judge takes sentences as they stand; reading their words is most of a check.
-    """
-    texts = {each.text for each in truths}
-    for truth in sorted(texts, key=len, reverse=True):
-        if len(truth) >= _SENTENCE_FROM:
-            passage = passage.replace(truth, "\n")
-    left = (each.strip() for each in passage.split("\n"))
-    return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
 
 
 def _get_label_polarity(labels: LabelSet, label: str | None) -> Polarity | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.texts import TokenisedText, collect_stem_weights
@@ -38,37 +39,32 @@ class MissingFact:
     """The decisive words that were dropped."""
 
 
-@dataclass(frozen=True, slots=True)
 class TruthIndex:
-    """Truths, indexed once for all passages that are compared with them."""
+    """Truths, indexed once for all passages that are compared with them, and only where needed."""
 
-    truths: tuple[TokenisedText, ...]
-    holders: Mapping[str, Sequence[int]]
-    """For each stem, the truths that have it."""
-    negated: frozenset[int]
-    """Truths with a negation."""
-    conditional: frozenset[int]
-    """Truths with a condition or a negation."""
+    def __init__(self, truths: Iterable[TokenisedText]) -> None:
+        """Take truths in; their words are read when a passage says something that none repeats."""
+        self.truths = tuple(truths)
+        self.texts = frozenset(each.text.strip() for each in self.truths)
+        """A sentence among them lost nothing."""
 
-    @classmethod
-    def from_texts(cls, truths: Iterable[TokenisedText]) -> "TruthIndex":
-        """Index truths."""
-        kept = tuple(truths)
+    @cached_property
+    def holders(self) -> Mapping[str, Sequence[int]]:
+        """For each stem, the truths that have it."""
         holders: dict[str, list[int]] = {}
-        for number, each in enumerate(kept):
+        for number, each in enumerate(self.truths):
             for stem in each.index.holders:
                 holders.setdefault(stem, []).append(number)
-        negated = frozenset(
-            number
-            for number, each in enumerate(kept)
-            if any(word.kind == "negation" for word in each.words)
-        )
-        with_condition = frozenset(
-            number
-            for number, each in enumerate(kept)
-            if any(word.kind == "condition" for word in each.words)
-        )
-        return cls(kept, holders, negated, negated | with_condition)
+        return holders
+
+    def has_negation(self, among: AbstractSet[int]) -> bool:
+        """Whether one of some truths has a negation."""
+        return any("negation" in self._get_kinds(each) for each in among)
+
+    def list_conditional(self, among: AbstractSet[int]) -> AbstractSet[int]:
+        """Give those of some truths that have a condition or a negation."""
+        marks = frozenset(("condition", "negation"))
+        return {each for each in among if not marks.isdisjoint(self._get_kinds(each))}
 
     def has_stem(self, stem: str, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word."""
@@ -77,6 +73,9 @@ class TruthIndex:
     def has_word(self, word: Word, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word, or its number written in another way."""
         return any(self.has_stem(key, among) for key in word.keys)
+
+    def _get_kinds(self, truth: int) -> frozenset[MarkKind]:
+        return frozenset(word.kind for word in self.truths[truth].words)
 
 
 def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[MissingFact, ...]:
@@ -91,10 +90,13 @@ def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[Missi
         In reading order, at most one per sentence. () without truths: then nothing was drawn at
         all, which is another matter.
     """
-    if not drawn.truths:
+    # Judges that take sentences as they stand lose none; reading words is most of a check.
+    if not drawn.truths or passage.sentence_texts <= drawn.texts:
         return ()
     found = []
-    for index in range(len(passage.sentences)):
+    for index, sentence in enumerate(passage.sentences):
+        if sentence.of(passage.text) in drawn.texts:
+            continue
         fact = _find_missing_fact(passage, index, drawn)
         if fact is not None:
             found.append(fact)
@@ -121,7 +123,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
     if condition is not None and not _is_covered(condition, speaking, drawn):
         span = Span(condition[0].start, condition[-1].end)
         return MissingFact(span, index, ("condition",), (condition[0].span,))
-    negated = not speaking.isdisjoint(drawn.negated)
+    negated = drawn.has_negation(speaking) if any(w.kind == "negation" for w in words) else False
     dropped = [
         word
         for word in words
@@ -152,6 +154,6 @@ def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: Tr
     """Say whether truths with a condition or a negation have most words of this one."""
     weights = collect_stem_weights(condition)
     touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
-    conditional = (speaking | touching) & drawn.conditional
+    conditional = drawn.list_conditional(speaking | touching)
     kept = sum(weight for stem, weight in weights.items() if drawn.has_stem(stem, conditional))
     return kept >= _COVERED_FROM * sum(weights.values())

@@ -10,13 +10,16 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from faithtui.domain.conversation import Span
 
 MOST_SEARCHED: Final = 1_000_000
 """Characters of one text that are looked through."""
+
+_REMEMBERED: Final = 4_000
+"""Characters up to which it is remembered what was found in a text."""
 
 _MOST_QUOTED: Final = 160
 """Characters around what was found that are quoted."""
@@ -56,6 +59,10 @@ def find_injections(text: str) -> tuple[Injection, ...]:
     Returns:
         In the order of the text; () for nearly every text.
     """
+    return _find_in_passage(text) if len(text) <= _REMEMBERED else _find_in_text(text)
+
+
+def _find_in_text(text: str) -> tuple[Injection, ...]:
     read = text[:MOST_SEARCHED]
     folded = _fold_text(read)
     found = []
@@ -65,6 +72,10 @@ def find_injections(text: str) -> tuple[Injection, ...]:
             span = _find_original_span(read, match.start(), match.end())
             found.append(Injection(asked, span, _quote_line(text, span)))
     return tuple(sorted(found, key=lambda each: each.span.start))
+
+
+_find_in_passage: Final = lru_cache(maxsize=2048)(_find_in_text)
+"""The same passages are retrieved for many conversations. Holds 16 MB at most."""
 
 
 def _compile_pattern(*alternatives: str) -> re.Pattern[str]:

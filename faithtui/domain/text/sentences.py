@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from faithtui.domain.conversation import Span
@@ -19,6 +20,8 @@ _LONGEST: Final = 1_000
 """A longer sentence is cut at a blank: nobody reads it as one, and comparing costs its square."""
 _PIECE: Final = 5_000
 """sentencex slows down with the square of a line that opens quotes and never closes them."""
+_REMEMBERED: Final = 4_000
+"""Characters up to which the sentences of a text are remembered."""
 _HEADING_WORDS: Final = 8
 _LEAD_IN_WORDS: Final = 12
 
@@ -85,7 +88,16 @@ def split_sentences(text: str) -> list[Span]:
         Boundaries: sentencex 1.0, `get_sentence_boundaries`, read as English, whose rules for other
         scripts' full stops are the same.
     """
-    return [span for block in _split_blocks(text) for span in _split_block(text, block)]
+    return list(_split_passage(text) if len(text) <= _REMEMBERED else _split_text(text))
+
+
+def _split_text(text: str) -> tuple[Span, ...]:
+    return tuple(span for block in _split_blocks(text) for span in _split_block(text, block))
+
+
+_split_passage: Final = lru_cache(maxsize=2048)(_split_text)
+"""The same passages are retrieved for many conversations, and are read by judge and checks. Holds
+some 30 MB at most."""
 
 
 def split_answer(text: str) -> list[Sentence]:

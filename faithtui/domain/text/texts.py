@@ -1,16 +1,20 @@
 """Texts cut into sentences and words once, so that many others can be compared with them.
 
-Words are read when somebody looks at their sentence; what every sentence holds is indexed at once.
+Words are read when somebody looks at their sentence, and what sentences hold is indexed when
+somebody looks for words in all of them.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.contradictions import is_name
-from faithtui.domain.text.sentence_index import SentenceIndex, tokenise_sentence
+from faithtui.domain.text.sentence_index import (
+    SentenceIndex,
+    TokenisedSentence,
+    tokenise_sentence,
+)
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.tokens import Word, stem
 
@@ -24,22 +28,38 @@ _ENDED_WITHIN = 8
 """Characters before a word that are looked at for that."""
 
 
-@dataclass(eq=False)
 class TokenisedText:
-    """A text, its sentences and words."""
+    """A text, its sentences and words. Compared by identity."""
 
-    text: str
-    sentences: tuple[Span, ...]
-    """In order, without list markers; () for a text without letters and digits."""
-    index: SentenceIndex = field(repr=False)
-    """What each sentence holds: its units are the sentences."""
-    _words: dict[int, tuple[Word, ...]] = field(default_factory=dict, repr=False)
+    def __init__(self, text: str) -> None:
+        """Take a text in; it is read when somebody asks for its sentences or words."""
+        self.text = text
+        self._plain: dict[int, TokenisedSentence] = {}
+        self._words: dict[int, tuple[Word, ...]] = {}
+
+    @cached_property
+    def sentences(self) -> tuple[Span, ...]:
+        """In order, without list markers; () for a text without letters and digits."""
+        return tuple(split_sentences(self.text))
+
+    @cached_property
+    def sentence_texts(self) -> frozenset[str]:
+        """The sentences, letter for letter."""
+        return frozenset(each.of(self.text) for each in self.sentences)
+
+    @cached_property
+    def index(self) -> SentenceIndex:
+        """What each sentence holds: its units are the sentences."""
+        index = SentenceIndex()
+        for number in range(len(self.sentences)):
+            index.add(0, self._tokenise(number))
+        return index
 
     def get_sentence_words(self, sentence: int) -> tuple[Word, ...]:
         """Give the words of a sentence, its names known as such."""
         words = self._words.get(sentence)
         if words is None:
-            plain = words = self.index.units[sentence].words
+            plain = words = self._tokenise(sentence).words
             names = [
                 place
                 for place, word in enumerate(plain)
@@ -66,6 +86,12 @@ class TokenisedText:
         """Give a word as it stands in the text."""
         return self.text[word.start : word.end]
 
+    def _tokenise(self, sentence: int) -> TokenisedSentence:
+        found = self._plain.get(sentence)
+        if found is None:
+            found = self._plain[sentence] = tokenise_sentence(self.text, self.sentences[sentence])
+        return found
+
     @cached_property
     def _capitalised_stems(self) -> frozenset[str]:
         """Stems of the words that have a capital somewhere inside a sentence."""
@@ -85,12 +111,8 @@ class TokenisedText:
 
 
 def tokenise_text(text: str) -> TokenisedText:
-    """Cut a text into sentences, and index what they hold."""
-    spans = tuple(split_sentences(text))
-    index = SentenceIndex()
-    for span in spans:
-        index.add(0, tokenise_sentence(text, span))
-    return TokenisedText(text, spans, index)
+    """Read a text, as far as somebody asks for it."""
+    return TokenisedText(text)
 
 
 def index_texts(texts: Sequence[TokenisedText]) -> SentenceIndex:

@@ -267,12 +267,12 @@ class Asker:
         A cut answer is asked for again with a higher limit, another one with what is wrong with it.
         """
         first = request
-        request, doublings, repairs = self._find_next_form(question, request, asked_after)
+        request, doublings, repairs, key = self._find_next_form(question, request, asked_after)
         while True:
             may_double = doublings < self._doublings
             try:
                 value = await self._ask_shared(
-                    question, request, item, window, asked_after=asked_after, or_cut=may_double
+                    question, request, key, item, window, asked_after=asked_after, or_cut=may_double
                 )
             except JudgeReplyTruncated as error:
                 if self._answer_limit is not None:
@@ -289,6 +289,7 @@ class Asker:
                     ) from error
                 doublings += 1
                 request = replace(request, max_tokens=request.max_tokens * 2)
+                key = compute_question_key(self._fingerprint, request)
             except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
@@ -296,6 +297,7 @@ class Asker:
                     raise
                 repairs += 1
                 request = make_repair_request(request, question.prompt, error, repairs)
+                key = compute_question_key(self._fingerprint, request)
             else:
                 self._tell_answer(first, request)
                 return value
@@ -310,29 +312,29 @@ class Asker:
 
     def _find_next_form(
         self, question: Question[Any], request: JudgeRequest, asked_after: int
-    ) -> tuple[JudgeRequest, int, int]:
+    ) -> tuple[JudgeRequest, int, int, str]:
         """Find the form of a question that got a usable answer, or the next one to be asked.
 
         A process may have ended after an answer that could not be used; that one is not bought
         again, unless the question was asked for again since.
 
         Returns:
-            The form, how often its limit was raised, and how often it was repaired; the first form
-            where all came to nothing.
+            The form, how often its limit was raised, how often it was repaired, and its key; the
+            first form where all came to nothing.
         """
         form, doublings, repairs = request, 0, 0
         is_asked_again, answers = False, 0
+        first_key = key = compute_question_key(self._fingerprint, request)
         while True:
-            key = compute_question_key(self._fingerprint, form)
             self._on_question(key, form)
             if self._replies.find(key) is not None:
-                return form, doublings, repairs
+                return form, doublings, repairs, key
             stored = self._replies.find_unusable(key)
             if stored is None:
                 if is_asked_again:
                     break
                 question.count.answers += answers
-                return form, doublings, repairs
+                return form, doublings, repairs, key
             is_asked_again = is_asked_again or 0 < stored.number <= asked_after
             answers += 1 + self._sender.count_unreadable(key)
             try:
@@ -349,7 +351,8 @@ class Asker:
                 break  # nobody has looked at it yet
             if doublings > self._doublings or repairs > REPAIRS:
                 break
-        return request, 0, 0
+            key = compute_question_key(self._fingerprint, form)
+        return request, 0, 0, first_key
 
     def make_request(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
@@ -368,6 +371,7 @@ class Asker:
         self,
         question: Question[T],
         request: JudgeRequest,
+        key: str,
         item: ItemId | None,
         window: int | None,
         *,
@@ -381,13 +385,13 @@ class Asker:
 
         Args:
             question: The question.
-            request: The form of it that is asked: each limit and each repair has a key of its own.
+            request: The form of it that is asked.
+            key: Of that form: each limit and each repair has one of its own.
             item: The conversation of a run it is asked for.
             window: Position of the window that asks.
             asked_after: As in `ask`.
             or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
-        key = compute_question_key(self._fingerprint, request)
         self._on_question(key, request)
         while True:
             found, value = self._look_up(question, key, or_cut, asked_after)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from faithtui.domain.conversation import Conversation, Passage, Turn, normalise_text
@@ -43,9 +44,15 @@ class CheckRules:
     def from_metric(cls, metric: Metric[Any]) -> "CheckRules":
         """Take them from a metric."""
         labels, facts = _get_labels(metric.spec)
-        prompts = PromptWords.from_prompts(metric.prompts.texts.values())
+        prompts = _read_prompts(tuple(metric.prompts.texts.values()))
         # Messages may all be served by a statement without one being named.
         return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
+
+
+@lru_cache(maxsize=16)
+def _read_prompts(texts: tuple[str, ...]) -> PromptWords:
+    """Read the prompts of a metric once for all its conversations."""
+    return PromptWords.from_prompts(texts)
 
 
 def find_run_labels(run: RunSpec) -> tuple[LabelSet, bool]:
@@ -241,12 +248,21 @@ class _TruthCollector:
         self._texts: list[str] = []
         self._quotes: list[str | None] = []
         self._windows: list[set[int]] = []
+        # Windows share their truths; to fold a text again takes most of the time.
+        self._ids_of_objects: dict[int, TruthId] = {}
 
     def add_truths(self, assessment: Assessment) -> None:
         for truth in assessment.truths:
             self._windows[self.get_or_add_id(truth)].add(assessment.window.position)
 
     def get_or_add_id(self, truth: Truth) -> TruthId:
+        """Number a truth; its object must live as long as this collection."""
+        known = self._ids_of_objects.get(id(truth))
+        if known is None:
+            known = self._ids_of_objects[id(truth)] = self._find_id(truth)
+        return known
+
+    def _find_id(self, truth: Truth) -> TruthId:
         document = None if truth.document is None else self._place.get(truth.document)
         key = (document, normalise_text(truth.text))
         if key not in self._ids:

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from faithtui.agreement.population import BUNDLES
+from faithtui.engine.population.object_store import register_object_store
 from faithtui.engine.shards.results_schema import MANIFEST
 from faithtui.errors import ConfigError, InputError
 
@@ -119,10 +120,10 @@ class ResultsScan:
         stratified_by: What strata are made of; () until `stratify`.
 
     Args:
-        results: A folder, or the address of one as DuckDB takes it, such as `s3://bucket/results`.
+        results: A folder, or the address of one, such as `s3://bucket/results`.
 
     Raises:
-        ConfigError: DuckDB is not installed.
+        ConfigError: DuckDB, or for an address what reads it, is not installed.
         InputError: There are no results there, or they cannot be read.
     """
 
@@ -143,7 +144,11 @@ class ResultsScan:
             }
         )
         self._error_type = duckdb.Error
+        self._address: str | None = None
+        """Under which DuckDB reads results that lie in an object store; None: they are a folder."""
         try:
+            if _is_address(results):
+                self._address = register_object_store(self._database, results.rstrip("/"))
             self._files = self._find_files()
             with self._translate_errors():
                 for table, files in self._files.items():
@@ -188,12 +193,12 @@ class ResultsScan:
 
     def read_manifest(self) -> str:
         """Read the text of the manifest."""
-        if not _is_address(self.results):
+        if self._address is None:
             try:
                 return (Path(self.results) / MANIFEST).read_text("utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.results}/{MANIFEST} cannot be read: {error}") from error
-        path = f"{self.results.rstrip('/')}/{MANIFEST}"
+        path = f"{self._address}/{MANIFEST}"
         rows = self._fetch("SELECT content FROM read_text($path)", {"path": path})
         return str(rows[0][0])
 
@@ -372,8 +377,8 @@ class ResultsScan:
         """Find the files of whole shards: those whose conversations are there."""
         found: dict[str, dict[str, str]] = {}
         for table in ("conversations", "claims"):
-            if _is_address(self.results):
-                pattern = f"{self.results.rstrip('/')}/{table}/*.parquet"
+            if self._address is not None:
+                pattern = f"{self._address}/{table}/*.parquet"
                 rows = self._fetch("SELECT file FROM glob($pattern)", {"pattern": pattern})
                 files = [str(each) for (each,) in rows]
                 names = [each.rpartition("/")[2].removesuffix(".parquet") for each in files]

@@ -2,7 +2,10 @@
 
 A file of JSON lines that only grows. Whatever kills the worker, the next one goes on from the last
 whole line: no reply in it is bought again, and no conversation in it is measured again. Nothing of
-it is held in memory but where each line begins, so that a shard may be larger than memory.
+it is held in memory but where lines begin, so that a shard may be larger than memory.
+
+Where failed conversations of a whole shard are measured again, the journal begins with what the
+tables have, and a line that says so: without that line it is not all there yet.
 """
 
 import asyncio
@@ -22,7 +25,9 @@ from faithtui.engine.calls.budget import NO_EXPENSE, Expense
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.runs.run_writer import FLOOR_BYTES
 from faithtui.engine.shards.measured_rows import MeasuredRows
+from faithtui.engine.shards.reply_index import ReplyIndex
 from faithtui.engine.shards.results_schema import JOURNAL, get_table_file
+from faithtui.engine.shards.table_reader import iter_measured_rows, iter_stored_replies
 from faithtui.errors import ExportError
 from faithtui.judges.base import StopReason
 from faithtui.output_files import OWNER_ONLY, make_private_directory
@@ -43,7 +48,15 @@ class ShardTaken(ExportError):
 class ShardJournal:
     """A `ReplyCache` on the disk, and what is finished. Belongs to one event loop."""
 
-    def __init__(self, results: Path, shard: str, fingerprint: str, *, durable: bool) -> None:
+    def __init__(
+        self,
+        results: Path,
+        shard: str,
+        fingerprint: str,
+        *,
+        durable: bool,
+        retry_failed: bool = False,
+    ) -> None:
         """Open the journal of a shard, or begin it, and lock it.
 
         Args:
@@ -52,6 +65,8 @@ class ShardJournal:
             fingerprint: Of the judge that answers.
             durable: Replies are on the disk before they are used. Where they cost nothing, as those
                 of the embedded judge, it is enough that the system has them.
+            retry_failed: A whole shard is taken up again: all but its failed conversations is
+                taken over from its tables.
 
         Raises:
             ShardTaken: Another worker has it.
@@ -64,11 +79,12 @@ class ShardJournal:
         """How many conversations are finished, by what became of them."""
         self._fingerprint = fingerprint
         self._durable = durable
-        self._usable: dict[int, int] = {}
-        self._unusable: dict[int, int] = {}
+        self._usable = ReplyIndex()
+        self._unusable = ReplyIndex()
         self._rejected: dict[str, str] = {}
-        self._finished: dict[int, int] = {}
-        self._replies = array("q")
+        self._places = array("q")
+        """Of each conversation, where its rows stand; -1: it is not finished."""
+        self._has_taken_over = False
         self._end = self._synced = 0
         self._syncing: asyncio.Task[None] | None = None
         self._written = 0
@@ -76,10 +92,12 @@ class ShardJournal:
             make_private_directory(self.path.parent)
             self._file = self._open_locked()
             self.is_whole = get_table_file(results, "conversations", shard).exists()
-            if self.is_whole:
-                self.delete()
-            else:
+            if not self.is_whole:
                 self._read_lines()
+            elif retry_failed:
+                self._begin_retry(results, shard)
+            else:
+                self.delete()
         except OSError as error:
             raise ExportError(_format_error(self.path, error)) from error
 
@@ -94,11 +112,11 @@ class ShardJournal:
     @property
     def finished(self) -> int:
         """How many conversations are finished."""
-        return len(self._finished)
+        return self.states.total()
 
     def is_finished(self, number: int) -> bool:
         """Say whether a conversation is finished."""
-        return number in self._finished
+        return number < len(self._places) and self._places[number] >= 0
 
     def add_finished(self, number: int, rows: MeasuredRows) -> None:
         """Note that a conversation is finished, with its rows.
@@ -106,24 +124,26 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        self._finished[number] = self._append(
+        place = self._append(
             {
                 "done": number,
                 "state": rows.state.value,
                 "rows": [rows.conversation, rows.windows, rows.claims],
             }
         )
-        self.states[rows.state] += 1
+        self._note_finished(number, rows.state, place)
 
     def iter_finished(self) -> Iterator[MeasuredRows]:
         """Give the rows of what is finished, in the order of the shard."""
-        for number in sorted(self._finished):
-            yield MeasuredRows(*self._read_line(self._finished[number])["rows"])
+        for place in self._places:
+            if place >= 0:
+                yield MeasuredRows(*self._read_line(place)["rows"])
 
     def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
         """Give the rows of the replies, in the order in which they came."""
-        for place in self._replies:
-            line = self._read_line(place)
+        for line in self._iter_lines():
+            if "key" not in line:
+                continue
             reply = line["reply"]
             cost = reply["cost_nusd"]
             yield {
@@ -194,9 +214,7 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        place = self._append(
-            {"key": asked.key, "step": asked.step, "usable": usable, "reply": asdict(reply)}
-        )
+        place = self._append_reply(asked.key, asked.step, reply, usable=usable)
         if self._durable:
             # Whoever waits may be given up; the reply is on its way to the disk all the same.
             await asyncio.shield(self._sync(self._end))
@@ -239,8 +257,9 @@ class ShardJournal:
                     break
                 found = json.loads(line)
                 if "done" in found:
-                    self._finished[found["done"]] = self._end
-                    self.states[ScoreState(found["state"])] += 1
+                    self._note_finished(found["done"], ScoreState(found["state"]), self._end)
+                elif "taken_over" in found:
+                    self._has_taken_over = True
                 elif "rejected" in found:
                     self._rejected[found["rejected"]] = found["reason"]
                 else:
@@ -249,15 +268,56 @@ class ShardJournal:
         self._file.truncate(self._end)
 
     def _index_reply(self, key: str, place: int, *, usable: bool) -> None:
-        (self._usable if usable else self._unusable)[_shorten(key)] = place
-        self._replies.append(place)
+        (self._usable if usable else self._unusable).add(_shorten(key), place)
 
-    def _find_in(self, index: dict[int, int], key: str) -> StoredReply | None:
-        place = index.get(_shorten(key))
+    def _note_finished(self, number: int, state: ScoreState, place: int) -> None:
+        if number >= len(self._places):
+            self._places.extend([-1] * (number + 1 - len(self._places)))
+        self._places[number] = place
+        self.states[state] += 1
+
+    def _begin_retry(self, results: Path, shard: str) -> None:
+        """Take over what the tables of a whole shard have, but for failed conversations.
+
+        Raises:
+            InputError: A table cannot be read.
+        """
+        self._read_lines()
+        if self._has_taken_over:
+            return  # a kill left it; what was answered since is in it
+        self._forget_lines()
+        for usable, step, key, reply in iter_stored_replies(results, shard):
+            self._index_reply(
+                key, self._append_reply(key, step, reply, usable=usable), usable=usable
+            )
+        for rows in iter_measured_rows(results, shard):
+            if rows.state is not ScoreState.FAILED:
+                self.add_finished(rows.conversation["number"], rows)
+        self._append({"taken_over": True})
+        self._has_taken_over = True
+        os.fsync(self._file.fileno())
+
+    def _forget_lines(self) -> None:
+        self._file.truncate(0)
+        self._end = 0
+        self._usable, self._unusable = ReplyIndex(), ReplyIndex()
+        self._rejected.clear()
+        self._places = array("q")
+        self.states.clear()
+
+    def _find_in(self, index: ReplyIndex, key: str) -> StoredReply | None:
+        place = index.find(_shorten(key))
         if place is None:
             return None
         line = self._read_line(place)
         return StoredReply(**line["reply"]) if line["key"] == key else None
+
+    def _append_reply(self, key: str, step: str, reply: StoredReply, *, usable: bool) -> int:
+        return self._append({"key": key, "step": step, "usable": usable, "reply": asdict(reply)})
+
+    def _iter_lines(self) -> Iterator[Any]:
+        with self.path.open("rb") as file:
+            yield from map(json.loads, file)
 
     def _read_line(self, place: int) -> Any:
         self._file.seek(place)
@@ -301,10 +361,7 @@ class ShardJournal:
 
 
 def sum_journal(path: Path) -> Expense:
-    """Add up what the replies of a journal cost. It may grow meanwhile, or be gone.
-
-    A shard whose tables are written, and whose journal a kill left, counts twice: too much is safe.
-    """
+    """Add up what the replies of a journal cost. It may grow meanwhile, or be gone."""
     spent = NO_EXPENSE
     with suppress(FileNotFoundError), path.open("rb") as file:
         for line in file:

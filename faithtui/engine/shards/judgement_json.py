@@ -140,13 +140,20 @@ class _PlaceList(Generic[T]):
 
     def __init__(self) -> None:
         self._places: dict[T, int] = {}
+        # Windows share most values; to look at their fields again takes ten times as long.
+        self._places_of_objects: dict[int, int] = {}
 
     @property
     def values(self) -> list[T]:
         return list(self._places)
 
     def get_place(self, value: T) -> int:
-        return self._places.setdefault(value, len(self._places))
+        """Give the place of a value; its object must live as long as this list."""
+        place = self._places_of_objects.get(id(value))
+        if place is None:
+            place = self._places.setdefault(value, len(self._places))
+            self._places_of_objects[id(value)] = place
+        return place
 
 
 def _score_to_json(score: Score) -> list[object]:

@@ -55,6 +55,9 @@ class MeasureSettings:
     """Folder of questions and answers in files: nobody is asked, what is in the files of answers is
     read, and what is to be asked next is written. None: the judge is asked."""
 
+    retry_failed: bool = False
+    """Failed conversations of whole shards are measured again."""
+
     @property
     def has_budget(self) -> bool:
         """Whether anything limits what may be spent."""

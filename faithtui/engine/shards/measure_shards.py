@@ -25,8 +25,9 @@ from faithtui.engine.shards.results_schema import (
     list_whole_shards,
     require_pyarrow,
 )
-from faithtui.engine.shards.shard_source import Shard, find_shard, list_shards
+from faithtui.engine.shards.shard_source import Shard, find_shard, is_remote, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome
+from faithtui.engine.shards.table_reader import count_failed
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.providers.api_keys import describe_key_places
@@ -135,6 +136,7 @@ def measure_shards(
     budget_tokens: int | None = None,
     requests_per_minute: int | None = None,
     tokens_per_minute: int | None = None,
+    retry_failed: bool = False,
     on_progress: ProgressSink = lambda outcome: None,
 ) -> MeasureSummary:
     """Measure conversations where they lie, shard by shard, into Parquet files.
@@ -166,6 +168,8 @@ def measure_shards(
         budget_tokens: Tokens they may use.
         requests_per_minute: Most requests of all workers together.
         tokens_per_minute: Most tokens.
+        retry_failed: Measure failed conversations of whole shards again, with the replies that
+            are there.
         on_progress: Told the totals of a shard from time to time.
 
     Returns:
@@ -198,6 +202,7 @@ def measure_shards(
             requests_per_minute=requests_per_minute,
             tokens_per_minute=tokens_per_minute,
             wave=None if wave is None else Path(wave).absolute(),
+            retry_failed=retry_failed,
         ),
         name=name,
         shard_size=shard_size,
@@ -225,6 +230,13 @@ def execute_order(
         FaithtuiError: As `measure_shards`.
     """
     require_pyarrow()
+    # A path has one slash where an address has two.
+    if is_remote(str(order.results).replace(":/", "://", 1)):
+        raise ConfigError(
+            f"results go into a folder of a file system, and {order.results} is an address: "
+            "journals of shards under way are locked and grow there. Name a folder with -o, and "
+            "copy it when its shards are whole; `faithtui sample` reads it from where it is then"
+        )
     if order.workers < 1:
         raise ConfigError(f"there are {order.workers} workers; expected 1 or more")
     if order.on not in ENGINES:
@@ -249,6 +261,8 @@ def execute_order(
     shards = every if order.shard is None else select_shards(every, order.shard)
     write_manifest(results, described, order.source, order.shard_size, every)
     whole = set(list_whole_shards(results))
+    if settings.retry_failed:
+        whole = {each for each in whole if not count_failed(results, each)}
     waiting = [each for each in shards if each.name not in whole]
     on_plan(len(shards), len(shards) - len(waiting))
     outcomes = _measure(order, results, waiting, on_progress) if waiting else []
@@ -329,15 +343,19 @@ def sum_spent(results: Path) -> Expense:
     import pyarrow.compute
     import pyarrow.parquet
 
-    spent = NO_EXPENSE
     columns = ["cost_usd", "tokens_in", "tokens_out"]
+    by_shard: dict[str, Expense] = {}
     for path in sorted((results / "replies").glob("*.parquet")):
         try:
             table = pyarrow.parquet.read_table(path, columns=columns)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"cannot be read: {error}", path=path) from error
         cost, *tokens = (pyarrow.compute.sum(table[name]).as_py() or 0 for name in columns)
-        spent += Expense(round(cost * NUSD), sum(tokens))
+        by_shard[path.stem] = Expense(round(cost * NUSD), sum(tokens))
     for path in sorted((results / JOURNAL).glob("*.jsonl")):
-        spent += sum_journal(path)
-    return spent
+        # A journal beside tables has their replies and perhaps more, or is not all there yet.
+        written, under_way = by_shard.get(path.stem, NO_EXPENSE), sum_journal(path)
+        by_shard[path.stem] = Expense(
+            max(written.nusd, under_way.nusd), max(written.tokens, under_way.tokens)
+        )
+    return sum(by_shard.values(), NO_EXPENSE)

@@ -46,6 +46,7 @@ from faithtui.engine.shards.question_wave import open_wave
 from faithtui.engine.shards.results_schema import get_table_file
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.engine.shards.table_files import write_table_files
+from faithtui.engine.shards.table_reader import count_failed
 from faithtui.errors import (
     FaithtuiError,
     ImageHostNotAllowed,
@@ -124,15 +125,22 @@ async def measure_shard_async(
         ConfigError: Metric or judge cannot be used.
         ExportError: The results cannot be written.
     """
-    if get_table_file(results, "conversations", shard.name).exists():
+    is_whole = get_table_file(results, "conversations", shard.name).exists()
+    if is_whole and not (settings.retry_failed and count_failed(results, shard.name)):
         return ShardOutcome(shard.name, is_whole=True, was_whole=True)
     metric = settings.build_metric()
     answering = metric.judge or judge or settings.judge
     asking = settings.make_asking_options()
     is_free = isinstance(answering, str) and is_part_of_program(answering)
     fingerprint = _find_fingerprint(settings, answering, asking)
-    with ShardJournal(results, shard.name, fingerprint, durable=not is_free) as journal:
-        if journal.is_whole:
+    with ShardJournal(
+        results,
+        shard.name,
+        fingerprint,
+        durable=not is_free,
+        retry_failed=settings.retry_failed,
+    ) as journal:
+        if journal.is_whole and not settings.retry_failed:
             return ShardOutcome(shard.name, is_whole=True, was_whole=True)
         work = _ShardWork(settings, shard, metric, answering, journal, on_progress)
         account = account or LocalAccount(

@@ -47,7 +47,9 @@ def write_table_files(results: Path, shard: str, journal: ShardJournal) -> None:
                     files["windows"].add(row)
                 for row in each.claims:
                     files["claims"].add(row)
-        # Whoever finds the file of conversations finds the others too.
+        # Whoever finds the file of conversations finds the others of the same measurement too: a
+        # shard that is measured again is not whole while its files are replaced.
+        get_table_file(results, "conversations", shard).unlink(missing_ok=True)
         for table in ("replies", "windows", "claims", "conversations"):
             files[table].move_into_place()
     except OSError as error:

@@ -48,7 +48,7 @@ from faithtui.judges.embedded.weights import NO_RECALIBRATION, Calibration
 
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
-_KEPT_TRUTHS: Final = 20_000
+_KEPT_TRUTHS: Final = 4_000
 """Truths whose words are remembered; windows overlap, so most are read many times."""
 _YIELD_EVERY: Final = 50
 """Sentences indexed, a millisecond or two of work, before others get a turn."""

@@ -19,9 +19,7 @@ UNLESS = "A gold member pays no such fee unless."
 
 
 def lost(passage: str, *truths: str) -> tuple[MissingFact, ...]:
-    return find_missing_facts(
-        tokenise_text(passage), TruthIndex.from_texts(map(tokenise_text, truths))
-    )
+    return find_missing_facts(tokenise_text(passage), TruthIndex(map(tokenise_text, truths)))
 
 
 def words(passage: str, found: tuple[MissingFact, ...]) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui import measure_shards
 from faithtui.engine.shards.manifest import read_manifest
-from faithtui.engine.shards.measure_shards import select_shards
+from faithtui.engine.shards.measure_shards import select_shards, sum_spent
 from faithtui.engine.shards.shard_source import list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -184,6 +184,7 @@ def test_two_processes_give_what_one_gives_under_one_budget(tmp_path: Path) -> N
         ({"metric": "bleu"}, "bleu"),
         ({"concurrency": 0}, "concurrency is 0"),
         ({"judge": "openai:m"}, "key"),
+        ({"results": "s3://bucket/results"}, "is an address"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_anything_is_written(
@@ -192,7 +193,7 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_written(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     source = write_source(tmp_path / "s", 1)
     with pytest.raises(ConfigError, match=says):
-        measure_shards(source, tmp_path / "r", **changes)  # type: ignore[arg-type]  # wrong on purpose
+        measure_shards(source, **{"results": tmp_path / "r", **changes})  # type: ignore[arg-type]  # wrong on purpose
     assert not (tmp_path / "r").exists()
 
 
@@ -200,3 +201,26 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("a file")
     with pytest.raises(ExportError, match="cannot be written"):
         measure_shards(write_source(tmp_path / "s", 1), tmp_path / "r")
+
+
+def test_failed_rows_of_any_shard_are_retried_under_a_budget_that_counts_each_reply_once(
+    tmp_path: Path,
+) -> None:
+    source, results = write_source(tmp_path / "s", 2), tmp_path / "r"
+    write_lines(source / "2.jsonl", ["{broken", TALKS[0]])
+    with willing_server() as server:
+        first = measure_shards(source, results, judge="openai:m", base_url=server.url)
+        assert (first.failed, first.is_whole) == (1, True)
+        asked = server.answered
+        again = measure_shards(
+            source,
+            results,
+            judge="openai:m",
+            base_url=server.url,
+            retry_failed=True,
+            budget_tokens=110 * asked,
+        )
+        assert server.answered == asked
+    assert [each.shard for each in again.outcomes] == ["2.jsonl"]
+    assert (again.failed, again.is_whole) == (1, True)
+    assert sum_spent(results).tokens == 110 * asked

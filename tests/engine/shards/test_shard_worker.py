@@ -18,12 +18,13 @@ from faithtui.engine.measure import measure_async
 from faithtui.engine.shards.account_keeper import LocalAccount
 from faithtui.engine.shards.journal import ShardJournal, ShardTaken
 from faithtui.engine.shards.judgement_json import read_judgement
-from faithtui.engine.shards.results_schema import TABLES, get_table_file
+from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
-from faithtui.errors import ExportError, InputError, JudgeRefused
+from faithtui.errors import ExportError, InputError, JudgeError, JudgeRefused
 from faithtui.formats.images import MAX_IMAGES
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from faithtui.output_files import move_into_place
 from tests.engine.building import CountingJudge, failing
 from tests.engine.shards.shard_files import (
     SETTINGS,
@@ -334,3 +335,90 @@ async def test_an_image_behind_an_address_is_a_row_with_a_reason(tmp_path: Path)
     outcome = await measure_shard_async(SETTINGS, shard, tmp_path / "r", judge=Remote())  # type: ignore[arg-type]  # by attribute
     assert (outcome.is_whole, outcome.failed) == (True, 1)
     assert "cdn.example.com" in read_rows(tmp_path / "r", "conversations")[0]["reason"]
+
+
+def break_some(error: JudgeError) -> CountingJudge:
+    """Make a judge that does not say what two of the conversations claim."""
+    return failing(
+        error,
+        lambda request: (
+            request.step == "claims" and any(name in request.prompt for name in ("b-1", "d-0"))
+        ),
+    )
+
+
+def check_equal_but_for_replies(results: Path, expected: Path) -> None:
+    """See that tables are equal; an answer about what failed may be there besides."""
+    first, second = read_tables(results), read_tables(expected)
+    keys, other_keys = ({each["key"] for each in found.pop("replies")} for found in (first, second))
+    assert first == second
+    assert keys >= other_keys
+
+
+async def test_failed_rows_are_measured_again_and_nothing_is_bought_twice(tmp_path: Path) -> None:
+    shard, results = write_shard(tmp_path), tmp_path / "r"
+    await measure_into(tmp_path / "expected", shard, CountingJudge())
+    first = break_some(JudgeRefused("no", raw=""))
+    assert (await measure_into(results, shard, first)).failed == 2
+    before = read_tables(results)
+    assert (await measure_into(results, shard, CountingJudge())).was_whole
+    assert read_tables(results) == before
+    judge = CountingJudge()
+    outcome = await measure_into(results, shard, judge, retry_failed=True)
+    assert (outcome.is_whole, outcome.failed, outcome.conversations) == (True, 0, 5)
+    check_equal_but_for_replies(results, tmp_path / "expected")
+    replies = read_tables(results)["replies"]
+    assert len(judge.asked) == len(replies) - len(before["replies"]) > 0
+    assert [each for each in replies if each in before["replies"]] == before["replies"]
+    assert list((results / "journal").iterdir()) == []
+    again = CountingJudge()
+    assert (await measure_into(results, shard, again, retry_failed=True)).was_whole
+    assert not again.asked
+
+
+async def test_a_retry_that_is_killed_leaves_tables_whole_and_goes_on(tmp_path: Path) -> None:
+    shard, results = write_shard(tmp_path), tmp_path / "r"
+    await measure_into(tmp_path / "expected", shard, CountingJudge())
+    await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
+    before = read_tables(results)
+    whole = tmp_path / "whole"
+    shutil.copytree(results, whole)
+    fingerprint = CountingJudge().fingerprint
+    with ShardJournal(results, shard.name, fingerprint, durable=False, retry_failed=True) as begun:
+        assert begun.finished == 3
+    assert read_tables(results) == before
+    journal = (results / "journal" / f"{shard.name}.jsonl").read_bytes()
+    lines = journal.splitlines(keepends=True)
+    for count in (0, 1, len(lines) - 1, len(lines)):
+        shutil.rmtree(results)
+        shutil.copytree(whole, results)
+        (results / "journal" / f"{shard.name}.jsonl").write_bytes(b"".join(lines[:count]))
+        judge = CountingJudge()
+        await measure_into(results, shard, judge, retry_failed=True)
+        check_equal_but_for_replies(results, tmp_path / "expected")
+        replies = read_tables(results)["replies"]
+        assert len(judge.asked) == len(replies) - len(before["replies"]), count
+
+
+async def test_a_kill_while_files_are_replaced_leaves_the_shard_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, results = write_shard(tmp_path), tmp_path / "r"
+    await measure_into(tmp_path / "expected", shard, CountingJudge())
+    await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
+    real = move_into_place
+
+    def move_but_the_last(new: Path, target: Path, *, force: bool) -> None:
+        if target.parent.name == "conversations":
+            raise OSError("killed here")
+        real(new, target, force=force)
+
+    monkeypatch.setattr("faithtui.engine.shards.table_files.move_into_place", move_but_the_last)
+    with pytest.raises(ExportError):
+        await measure_into(results, shard, CountingJudge(), retry_failed=True)
+    assert list_whole_shards(results) == []
+    monkeypatch.undo()
+    judge = CountingJudge()
+    assert (await measure_into(results, shard, judge)).is_whole
+    assert not judge.asked
+    check_equal_but_for_replies(results, tmp_path / "expected")

@@ -129,6 +129,14 @@ def measure(
             help="Stop a shard after N questions in a row with the same error. [10, or as set]",
         ),
     ] = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Measure failed conversations of whole shards again; replies that are there are "
+            "not bought again.",
+        ),
+    ] = False,
     allow_image_host: ImageHostsOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -215,6 +223,7 @@ def measure(
             prices=settings.prices,
             image_hosts=environment.image_hosts,
             wave=None if wave is None else wave.absolute(),
+            retry_failed=retry_failed,
         ),
         name=source,
         shard_size=shard_size,

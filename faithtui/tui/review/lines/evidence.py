@@ -192,7 +192,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
 
     @cache
     def index_facts() -> TruthIndex:
-        return TruthIndex.from_texts(() if _are_messages(view) else truths.values())
+        return TruthIndex(() if _are_messages(view) else truths.values())
 
     def find_place(each: TruthId) -> int | None:
         truth = drawn[each]

@@ -1,0 +1,59 @@
+"""Results in an object store, opened for DuckDB by pyarrow, as `faithtui measure` opens its logs.
+
+DuckDB's own extension for object stores is fetched over the network when it is first used, which
+many clusters do not allow, and takes keys in a way of its own.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from faithtui.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SCHEME: Final = "faithtui"
+"""Of a name of ours: under its own, DuckDB would take its extension."""
+
+_MISSING: Final = (
+    "results at an address are read by pyarrow and fsspec, and not both are installed: "
+    "pip install 'faithtui[sample]'"
+)
+
+
+def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -> str:
+    """Let DuckDB read what lies at an address.
+
+    Args:
+        database: The open database.
+        address: Such as `s3://bucket/results`, `gs://…` or `file://…`; keys come from the
+            environment, as pyarrow takes them.
+
+    Returns:
+        The name under which DuckDB reads it.
+
+    Raises:
+        ConfigError: pyarrow or fsspec is not installed.
+        InputError: pyarrow knows no such address.
+    """
+    try:
+        import pyarrow as pa
+        from fsspec.implementations.arrow import ArrowFSWrapper  # type: ignore[import-untyped]
+        from pyarrow import fs
+    except ImportError as error:
+        raise ConfigError(_MISSING) from error
+    try:
+        system, path = fs.FileSystem.from_uri(address)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"{address} cannot be opened: {error}; expected s3://, gs:// or file://"
+        ) from error
+
+    class Store(ArrowFSWrapper):  # type: ignore[misc]  # it ships no types
+        protocol = _SCHEME
+
+        @classmethod
+        def _strip_protocol(cls, name: Any) -> Any:
+            return name.removeprefix(f"{_SCHEME}://")
+
+    database.register_filesystem(Store(system))
+    return f"{_SCHEME}://{path}"
