@@ -179,7 +179,13 @@ def collect_evidence(
         if stems is None:
             stems = find_matching_stems(aligned.content, aligned.lookups, context)
             stems_of_parts[id(part)] = stems
-        matched = tuple(word.span for word in unit.words if word.is_among(stems))
+        matched = tuple(
+            [
+                word.span
+                for word in unit.words
+                if word.stem in stems or (word.aliases and word.is_among(stems))
+            ]
+        )
         chosen[number] = OverlapEvidence(unit.source, unit.span, matched)
     return tuple(chosen.values())
 
