@@ -87,10 +87,13 @@ VERBOSE_OPENINGS: Final = (
     "It should also be mentioned at this point that, generally speaking,",
     "As far as can be told from everything that was said so far,",
     "To put it in a slightly longer form than would be needed,",
+    "For the sake of completeness,",
+    "Having gone through all of it with some care,",
 )
 VERBOSE_ENDINGS: Final = (
     ", which is worth keeping in mind here",
     ", to say it once more in plain words",
+    ", for whoever has read on until here",
 )
 """Padding around a claim that adds nothing to what it says."""
 

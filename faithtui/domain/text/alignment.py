@@ -191,12 +191,19 @@ def find_disputed(
     """
     if "or" not in context.holders:
         return frozenset()
+    held = [
+        (word.stem, units)
+        for word, (_, units) in zip(content, lookups, strict=True)
+        if word.kind in ("number", "date") and units
+    ]
+    if not held:
+        return frozenset()
     offered = find_alternatives(words)
     return frozenset(
-        word.stem
-        for word, (_, units) in zip(content, lookups, strict=True)
-        if word.kind in ("number", "date") and units and word.stem not in offered
-        if all(word.stem in find_alternatives(context.units[each].words) for each in units)
+        stem
+        for stem, units in held
+        if stem not in offered
+        if all(stem in find_alternatives(context.units[each].words) for each in units)
     )
 
 

@@ -79,7 +79,7 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     mine, theirs = select_differing(claim, sentence), select_differing(sentence, claim)
     claim_texts = {word.text for word in claim}
     is_turned = NEGATIONS.isdisjoint(claim_texts) != NEGATIONS.isdisjoint(
-        word.text for word in sentence
+        [word.text for word in sentence]
     )
     differing = list(_find_clashing_pairs(mine, theirs))
     names = _select_names(mine, claim), _select_names(theirs, sentence)
@@ -139,6 +139,7 @@ def _find_clashing_pairs(
         word.stem: word for word in reversed(theirs) if word.number is None or word.unit == "th"
     }
     by_text = {word.text: word for word in reversed(theirs) if word.number is None}
+    excluded = _make_exclusion_table()
     for one in mine:
         if one.number is not None:
             for other in numbers:
@@ -147,16 +148,17 @@ def _find_clashing_pairs(
                     yield ClashKind.DATE if is_date else ClashKind.NUMBER, one, other
             if one.unit != "th":
                 continue
-        elif one.measure is not None:  # a unit: 5 km, 5 miles
+        elif one.aliases and one.measure is not None:  # a unit: 5 km, 5 miles
             for other in theirs:
                 if other.measure is not None and one.measure.clashes(other.measure):
                     yield ClashKind.NUMBER, one, other
-        for kind, stems in _make_exclusion_table().get(one.stem, ()):
+        for kind, stems in excluded.get(one.stem, ()):
             for each in by_stem.keys() & stems:
                 if not _have_one_dimension(one, by_stem[each]):
                     yield kind, one, by_stem[each]
-        for text in _list_negated_forms(one.text) & by_text.keys():
-            yield ClashKind.OPPOSITE, one, by_text[text]
+        if one.text.endswith(NEGATED_ENDINGS):
+            for text in _list_negated_forms(one.text) & by_text.keys():
+                yield ClashKind.OPPOSITE, one, by_text[text]
 
 
 def _are_of_one_date(
@@ -399,9 +401,7 @@ def _make_exclusion_table() -> dict[str, tuple[tuple[ClashKind, frozenset[str]],
 
 @lru_cache(maxsize=1 << 12)
 def _list_negated_forms(word: str) -> frozenset[str]:
-    """A word with and without each prefix that makes an opposite; () when none does."""
-    if not word.endswith(NEGATED_ENDINGS):
-        return frozenset()
+    """A word of `NEGATED_ENDINGS` with and without each prefix that makes an opposite."""
     bases = {word, *(word.removeprefix(prefix) for prefix in NEGATING_PREFIXES)}
     pairs = {
         (base, prefix + base)

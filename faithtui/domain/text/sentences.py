@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from faithtui.domain.conversation import Span
 
@@ -51,6 +51,7 @@ _ASCII_STOP: Final = re.compile(r"[.!?]")
 """Without one of these sentencex finds one sentence in a text of ASCII: titles, table rows."""
 _LINE_GOES_ON: Final = re.compile(r"[^.!?:;…。！？|\s]\s*\Z|,\s*\Z")
 _EMPHASIS: Final = ("***", "**", "__", "~~", "*", "_", "`")
+_EMPHASIS_MARK: Final = re.compile(r"[*_~`]")
 
 
 class SentenceKind(StrEnum):
@@ -122,8 +123,7 @@ def split_answer(text: str) -> list[Sentence]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """Lines that belong together."""
 
     start: int
@@ -136,9 +136,10 @@ def _split_blocks(text: str) -> list[_Block]:
     """Join lines that only wrap; every other line end is a boundary."""
     blocks: list[_Block] = []
     last_end = 0
+    has_code = "```" in text or "~~~" in text
     for line in _LINE.finditer(text):
         start, end = line.span()
-        if line[0].isspace() or _FENCE.match(line[0]):
+        if line[0].isspace() or (has_code and _FENCE.match(line[0])):
             continue
         body = _skip_markers(text, start, end)
         if blocks and _continues_block(text, blocks[-1], last_end, start, is_marked=body > start):
@@ -156,14 +157,16 @@ def _continues_block(
     text: str, block: _Block, last_end: int, start: int, *, is_marked: bool
 ) -> bool:
     """Whether the line at `start` continues the block: no empty line between, and it reads on."""
-    between = text[last_end:start]
-    if is_marked or between.count("\n") > 1 or between.count("\r") > 1:
+    if is_marked:
         return False
     tail = text[max(block.body, last_end - 2) : last_end]
-    if _LINE_GOES_ON.search(tail) is None:
+    is_small = text[start : start + 40].lstrip()[:1].islower()
+    if not is_small and not tail.rstrip().endswith(","):
         return False
-    first = text[start : start + 40].lstrip()[:1]
-    return first.islower() or tail.rstrip().endswith(",")
+    between = text[last_end:start]
+    if between.count("\n") > 1 or between.count("\r") > 1:
+        return False
+    return _LINE_GOES_ON.search(tail) is not None
 
 
 def _skip_markers(text: str, start: int, end: int) -> int:
@@ -214,13 +217,21 @@ def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
             )
         ):
             spans[-1] = Span(spans[-1].start, end)
-        elif spans and (left := _TRAILING_MARKER.search(text, spans[-1].start, spans[-1].end)):
+        elif spans and (left := _find_trailing_marker(text, spans[-1])) is not None:
             spans[-1] = Span(spans[-1].start, left.start() + 1)
             _append_span(spans, text, left.start(1), end)
         else:
             spans.append(Span(start, end))
     elif spans and start < end and end - spans[-1].start <= _LONGEST:
         spans[-1] = Span(spans[-1].start, end)
+
+
+def _find_trailing_marker(text: str, sentence: Span) -> re.Match[str] | None:
+    if text[sentence.end - 1] not in ".)":  # nearly all sentences have no digit there either
+        return None
+    if not text[max(sentence.start, sentence.end - 2)].isdecimal():
+        return None
+    return _TRAILING_MARKER.search(text, sentence.start, sentence.end)
 
 
 def _find_boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -254,7 +265,7 @@ def _cut_pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple
 def _strip_emphasis(text: str, span: Span) -> Span:
     """Take off markdown emphasis that wraps the span, or is left over at one of its ends."""
     start, end = span.start, span.end
-    changed = True
+    changed = _EMPHASIS_MARK.search(text, start, end) is not None
     while changed and end - start > 2:
         changed = False
         for mark in _EMPHASIS:

@@ -7,7 +7,7 @@ pairs of characters.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
@@ -50,18 +50,21 @@ _MARKS = (
 )
 """Combining marks and joiners that continue a word although `\\w` does not cover them."""
 
-_LETTERS = rf"[^\W\d_](?:[^\W\d_]++|[{_MARKS}])*+(?:['’][^\W\d_]++)*+"
+_LETTER = r"[^\W\d_]"
+_LETTERS = rf"{_LETTER}(?:[^\W\d_]++|[{_MARKS}])*+(?:['’][^\W\d_]++)*+"
 _NUMBER = (
     r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])|\d+(?:\.\d+)?)"
     r"(?P<rank>(?:st|nd|rd|th)\b)?(?::00(?![\d:]))?"
 )
 _ASCII_LETTERS = r"[A-Za-z]+(?:'[A-Za-z]+)*"
-_TOKEN: Final = re.compile(f"{_NUMBER}|{_LETTERS}")
-_ASCII_TOKEN: Final = re.compile(f"{_NUMBER}|{_ASCII_LETTERS}", re.ASCII)
+_TOKEN: Final = re.compile(f"{_LETTERS}|{_NUMBER}")
+_ASCII_TOKEN: Final = re.compile(f"{_ASCII_LETTERS}|{_NUMBER}", re.ASCII)
 """What `_TOKEN` finds in a text of ASCII, in half the time."""
-_PLAIN_TOKEN: Final = re.compile(rf"\d|{_LETTERS}")
-"""The tokens of a text without numbers; one digit is enough to see that there are numbers."""
-_ASCII_PLAIN_TOKEN: Final = re.compile(rf"\d|{_ASCII_LETTERS}", re.ASCII)
+_PLAIN_TOKEN: Final = re.compile(rf"[^\W_]{_LETTERS.removeprefix(_LETTER)}")
+"""The tokens of a text without numbers; one digit is enough to see that there are numbers.
+
+Letters and digits are one set of characters, so that all else is skipped at once."""
+_ASCII_PLAIN_TOKEN: Final = re.compile(r"[A-Za-z0-9][A-Za-z]*(?:'[A-Za-z]+)*", re.ASCII)
 _SPACELESS: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]+"
@@ -169,15 +172,18 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
     """
     past = len(text) if end is None else end
     found: list[Word] = []
-    pattern = _ASCII_TOKEN if text[start:past].isascii() else _TOKEN
-    is_after_number = has_number = False
-    make = tuple.__new__  # half the time of a call with defaults; a context has thousands of words
+    looked_at = text[start:past]
+    pattern = _ASCII_TOKEN if looked_at.isascii() else _TOKEN
+    is_after_number = False
+    numbers: dict[int, None] = {}
+    # Half the time of a call with defaults; a context has thousands of words.
+    make, make_plain, add = tuple.__new__, _make_plain_word, found.append
     for match in pattern.finditer(text, start, past):
-        first, last = match.span()
-        rest = _make_plain_word(match[0])
+        rest = make_plain(match[0])
         if rest is not None and not is_after_number:
-            found.append(make(Word, (first, last, *rest)))
+            add(make(Word, match.span() + rest))
             continue
+        first, last = match.span()
         if match["number"] is not None:
             _add_digits(found, text, match, start, past)
         elif match[0].isascii() or not _SPACELESS.search(match[0]):
@@ -185,14 +191,22 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
         else:
             _add_character_pairs(found, text, first, last, start, past)
         is_after_number = found[-1].number is not None
-        has_number = has_number or is_after_number
-    if has_number:
-        _add_readings(found, text[start:past], start)
+        if is_after_number:
+            numbers[len(found) - 1] = None
+    if numbers:
+        _add_readings(found, numbers, looked_at, start)
     return found
 
 
-def _add_readings(found: list[Word], text: str, start: int) -> None:
-    """Give numbers, and the units behind them, what else they may be written as."""
+def _add_readings(found: list[Word], numbers: Iterable[int], text: str, start: int) -> None:
+    """Give numbers, and the units behind them, what else they may be written as.
+
+    Args:
+        found: All words.
+        numbers: Where there was a number when its word was read; later ones may have joined it.
+        text: The words have their offsets in, but for `start`.
+        start: Offset of the text.
+    """
     places: dict[int, int] = {}
     for each in find_other_readings(text):
         places = places or {word.start - start: place for place, word in enumerate(found)}
@@ -208,14 +222,16 @@ def _add_readings(found: list[Word], text: str, start: int) -> None:
             for place in own[:-1]:
                 aliases = (*found[place].aliases, measure.stem)
                 found[place] = found[place]._replace(aliases=aliases)
-    numbers = [
-        place for place, word in enumerate(found) if word.number is not None and word.unit != "th"
-    ]
     for place in numbers:
-        value = cast("float", found[place].number)
-        if place + 1 < len(found) and found[place + 1].start - found[place].end <= 1:
+        if place + 1 >= len(found):
+            continue
+        word, following = found[place], found[place + 1]
+        if word.number is None or word.unit == "th" or following.start - word.end > 1:
+            continue
+        if following.text in NUMBER_SUFFIXES:
             _add_suffix(found, place)
-            _add_measure(found, place, value)
+        if following.stem in _UNIT_SIZES:
+            _add_measure(found, place, word.number)
 
 
 def _find_scale(digits: str, value: float) -> float:
@@ -395,25 +411,15 @@ def _make_number(start: int, end: int, text: str, value: float, unit: str, decim
     is_spelled = not text[0].isdecimal() and _RUN.findall(text)[-1] not in NUMBER_SCALES
     is_year = not unit and is_year_value(value) and (len(text) == len("2000") or is_spelled)
     stem = f"#{value:.12g}th" if unit == "th" else f"#{value:.12g}"
-    return Word(
-        start,
-        end,
-        text,
-        stem,
-        is_content=True,
-        is_capital=False,
-        number=value,
-        unit=unit,
-        decimals=decimals,
-        kind="date" if is_year else "number",
-        aliases=(f"#{value / 100:.12g}",) if unit == "%" else (),
-    )
+    kind: MarkKind = "date" if is_year else "number"
+    aliases = (f"#{value / 100:.12g}",) if unit == "%" else ()
+    return Word(start, end, text, stem, True, False, kind, value, unit, decimals, aliases)
 
 
 def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, past: int) -> None:
     """Append a number written in digits, or the month of a date such as 2024-05-01."""
     start, end = match.span()
-    if end - start == 2 and start - begin >= len("2024-"):
+    if end - start == 2 and start - begin >= len("2024-") and text[start - 1] == "-":
         date = _ISO_DATE.match(text, start - len("2024-"), past)
         if date is not None:
             month = MONTHS[int(date[1]) - 1]

@@ -15,6 +15,7 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.doubts import DoubtKind
+from faithtui.domain.text.framing import blank_citations, find_statement
 from faithtui.domain.text.languages import (
     MEASURED_LANGUAGE,
     are_comparable_languages,
@@ -75,7 +76,8 @@ def judge_claim(
     """Judge a claim against a context.
 
     A claim of several sentences gets the mean of their probabilities; those that state nothing
-    (questions, greetings) are left out unless there are no others. It is `no` when a sentence
+    (questions, greetings) are left out unless there are no others, and of the others citations and
+    empty words around what they state. It is `no` when a sentence
     clashes explicitly, else `yes` from the threshold up, else `idk`. Without letters and digits it
     is `idk`, and so it is when claim and context are visibly in different languages.
 
@@ -87,9 +89,12 @@ def judge_claim(
     """
     sentences = split_answer(claim)
     stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
-    parts = [(compare_sentence(each.text, context), each.span.start) for each in stating] or [
-        (compare_sentence("", context), 0)
-    ]
+    parts = [
+        (compare_sentence(statement.of(text), context), each.span.start + statement.start)
+        for each in stating
+        for text in (blank_citations(each.text),)
+        for statement in (find_statement(text),)
+    ] or [(compare_sentence("", context), 0)]
     # The part with a clash decides, so its evidence and reason come first.
     parts.sort(key=lambda part: part[0].alignment.clash is None)
     clash = parts[0][0].alignment.clash
@@ -179,7 +184,13 @@ def collect_evidence(
         if stems is None:
             stems = find_matching_stems(aligned.content, aligned.lookups, context)
             stems_of_parts[id(part)] = stems
-        matched = tuple(word.span for word in unit.words if word.is_among(stems))
+        matched = tuple(
+            [
+                word.span
+                for word in unit.words
+                if word.stem in stems or (word.aliases and word.is_among(stems))
+            ]
+        )
         chosen[number] = OverlapEvidence(unit.source, unit.span, matched)
     return tuple(chosen.values())
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-HEURISTIC_VERSION: Final = "4"
+HEURISTIC_VERSION: Final = "5"
 """Goes up whenever the same question may get another answer."""
 WEIGHTS_FILE: Final = "overlap_weights.json"
 

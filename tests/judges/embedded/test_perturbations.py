@@ -22,6 +22,7 @@ LEAST_YES: Mapping[ProbeKind, float] = {
     ProbeKind.DROPPED_CLAUSE: 0.95,
     ProbeKind.SYNONYMS: 0.95,
     ProbeKind.NUMBER_FORMAT: 0.95,
+    ProbeKind.VERBOSITY: 0.90,
     ProbeKind.PASSAGE_ORDER: 0.99,
     ProbeKind.INJECTION: 0.99,
 }
@@ -136,6 +137,23 @@ def test_a_doubt_is_no_contradiction_and_is_named(claim: str, context: str, reas
     assert (finding.answer, finding.clash) == (VerdictWord.IDK, None)
     assert finding.probability <= 0.4
     assert finding.reason.endswith(reason)
+
+
+def test_the_number_of_a_citation_is_no_contradiction() -> None:
+    claim = "The boat [2] sank in the harbour of the town on its way to the islands [1][3]."
+    context = "The boat 9 sank in the harbour of the town on its way to the islands [28]."
+    finding = judge_claim(claim, index_passages((context,)))
+    assert (finding.answer, finding.clash, finding.missing) == (VerdictWord.YES, None, ())
+    assert judge_claim("[1]", index_passages((context,))).answer is VerdictWord.IDK
+
+
+def test_empty_words_around_a_claim_are_not_missing() -> None:
+    claim = "It should also be mentioned at this point that the boat sank, as stated above."
+    finding = judge_claim(claim, index_passages(("The boat sank.",)))
+    assert finding.answer is VerdictWord.YES
+    assert finding.missing == ()
+    wrong = judge_claim(f"In short, {claim}", index_passages(("The ship burned.",)))
+    assert [word.of(f"In short, {claim}") for word in wrong.missing] == ["boat", "sank"]
 
 
 @pytest.mark.parametrize(
