@@ -16,6 +16,9 @@ from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule
 
+NO_CLAIM = "not_a_claim"
+"""Code of claims that annotators call no fair claims."""
+
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
     "order_broken": ("is passed over", "are passed over"),
@@ -23,8 +26,16 @@ MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "stale_labels": ("has a stale label", "have a stale label"),
     "other_words": ("has a label that the metric does not have",) * 2,
     "invalid_verdicts": ("has no readable verdict of the judge",) * 2,
+    NO_CLAIM: ("is called x, not a fair claim", "are called x, not a fair claim"),
+    "idk_excluded": (
+        "is left out as the judge calls it idk",
+        "are left out as the judge calls them idk",
+    ),
 }
 """Why a claim of a sample is missing, by the code of the report's warning: of one, of several."""
+
+_IN_SHARE = ("ties", "invalid_verdicts", "idk_excluded")
+"""Codes of claims that are missing beside the judge, and not in the share that passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ def find_missing_bounds(
 
     rows = compared.all.rows
     # The share that passes has half of each tie already, and needs no verdict of the judge.
-    by_hand = [place for place, code in missing.items() if code not in ("ties", "invalid_verdicts")]
+    by_hand = [place for place, code in missing.items() if code not in _IN_SHARE]
     codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
@@ -93,14 +104,22 @@ def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
     inside = compared.is_compared.tolist()
     ends = _find_served_ends(compared) if is_sample else {}
     ties = compared.all.votes_of_tied
-    left_out = (NOT_A_CLAIM, EXCLUDED)
     for place, row in enumerate(compared.all.rows):
         if inside[place] or (is_sample and (row.position is None or row.audit)):
             continue
         if place in ties:
             yield place, "ties"
             continue
-        if row.human in left_out or row.judge == EXCLUDED:
+        if row.human == NOT_A_CLAIM:
+            # Five misses that are called no fair claims can be every miss there is.
+            if compared.all.judge[place] >= 0:
+                yield place, NO_CLAIM
+            continue
+        if row.human == EXCLUDED:
+            continue
+        if row.judge == EXCLUDED:
+            if compared.all.human[place] >= 0:
+                yield place, "idk_excluded"
             continue
         match row.state:
             case LabelState.LABELLED:
@@ -160,7 +179,7 @@ class _Words:
 
     def contradict(self, row: ClaimUnit) -> ClaimUnit:
         """Let judge and human label differ as far as they can; without both words nothing can."""
-        if row.judge is not None:
+        if row.judge not in (None, EXCLUDED):
             return _give_label(row, self.good if row.judge == self.bad else self.bad)
         if row.human is None:
             return row
@@ -168,7 +187,9 @@ class _Words:
 
     def agree(self, row: ClaimUnit) -> ClaimUnit:
         """Let them be the same."""
-        return row._replace(judge=row.human) if row.judge is None else _give_label(row, row.judge)
+        if row.judge is None or row.judge == EXCLUDED:
+            return row._replace(judge=row.human)
+        return _give_label(row, row.judge)
 
 
 def _give_label(row: ClaimUnit, word: str) -> ClaimUnit:

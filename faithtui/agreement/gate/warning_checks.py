@@ -45,6 +45,9 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "not_a_claim": _OF_LABELS,
     "idk_excluded": _OF_LABELS,
     "shown_examples": _OF_LABELS,
+    "drawn_after_labels": _OF_LABELS,
+    "other_samples": _OF_LABELS,
+    "labels_deleted": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
 
@@ -139,6 +142,8 @@ def _is_asked(
         or warning.level not in (None, level.level)
     ):
         return False
+    if warning.code in ASKED_WARNINGS and warning.code != "ties":
+        return True
     if warning.code in MISSING_WORDS and level.level is ReportLevel.CLAIMS:
         # What is missing among labelled claims is counted for and against the judge. A claim that
         # it gave no verdict on is in no figure, labelled or not.
