@@ -19,10 +19,17 @@ from faithtui.domain.scores import ScoringRule
 NO_CLAIM = "not_a_claim"
 """Code of claims that annotators call no fair claims."""
 
+OVERRULED = "overruled"
+"""Code of claims that most annotators decided against others."""
+
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
     "order_broken": ("is passed over", "are passed over"),
     "ties": ("is tied between annotators", "are tied between annotators"),
+    OVERRULED: (
+        "is decided by most annotators against others",
+        "are decided by most annotators against others",
+    ),
     "stale_labels": ("has a stale label", "have a stale label"),
     "other_words": ("has a label that the metric does not have",) * 2,
     "invalid_verdicts": ("has no readable verdict of the judge",) * 2,
@@ -34,8 +41,9 @@ MISSING_WORDS: Mapping[str, tuple[str, str]] = {
 }
 """Why a claim of a sample is missing, by the code of the report's warning: of one, of several."""
 
-_IN_SHARE = ("ties", "invalid_verdicts", "idk_excluded")
-"""Codes of claims that are missing beside the judge, and not in the share that passes."""
+_IN_SHARE = ("ties", OVERRULED, "invalid_verdicts", "idk_excluded")
+"""Codes of claims that are missing beside the judge, and not in the share that passes: its interval
+knows how often annotators differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +100,25 @@ def find_missing_bounds(
 
 
 def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
-    """Find the claims that should enter the figures and do not, each with the warning's code.
+    """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
     Of a sample these are the drawn claims up to the last one that was served, in its stratum or
     of its conversations; elsewhere labelled ones that cannot be compared.
 
     Yields:
-        Places, rising.
+        Places, rising, each with the warning's code.
     """
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
     ends = _find_served_ends(compared) if is_sample else {}
-    ties = compared.all.votes_of_tied
+    ties, overruled = compared.all.votes_of_tied, compared.all.overruled
     for place, row in enumerate(compared.all.rows):
-        if inside[place] or (is_sample and (row.position is None or row.audit)):
+        if is_sample and (row.position is None or row.audit):
+            continue
+        if inside[place]:
+            # Two names can outvote whoever is right, and one person can have both.
+            if place in overruled:
+                yield place, OVERRULED
             continue
         if place in ties:
             yield place, "ties"

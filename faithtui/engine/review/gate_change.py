@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from faithtui.agreement.gate.missing_labels import NO_CLAIM, find_missing_claims
+from faithtui.agreement.gate.missing_labels import NO_CLAIM, OVERRULED, find_missing_claims
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -99,11 +99,13 @@ def check_run_change(
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
     needed = () if check.reason else find_missing_claims(prepared.compared)
-    # No drop hides where both say the same of a claim that is called unfair.
+    # No drop hides where both say the same of a claim that is called unfair, or is disputed.
     differing = {each.claim for each in paired.claims if each.first != each.second}
     rows = prepared.compared.all.rows
     missing = Counter(
-        code for place, code in needed if code != NO_CLAIM or rows[place].claim in differing
+        code
+        for place, code in needed
+        if code not in (NO_CLAIM, OVERRULED) or rows[place].claim in differing
     )
     missing[UNPAIRED_CLAIMS] = (
         paired.only_first

@@ -215,6 +215,39 @@ def test_a_few_misses_called_unfair_are_bounds_until_they_are_accepted() -> None
     assert outcomes(gate(sampled(said), accepted)) == {CheckOutcome.PASSED}
 
 
+def test_two_names_that_outvote_whoever_is_right_are_bounds_until_they_are_accepted() -> None:
+    """One person labels truly; two others say what the judge says, and may be one."""
+    said = [*[YES] * 90, *[NO] * 12, *[YES] * 6]
+    prepared = sampled(said)
+    rows = list(prepared.readings.claims)
+    for place in range(108):
+        truth = "no" if place >= 102 else rows[place].human
+        opinions = [Opinion("ann", str(truth), Action.BLIND, True, 9.0)]
+        opinions += [Opinion(who, str(rows[place].judge), Action.BLIND, True, 9.0) for who in "bc"]
+        rows[place] = rows[place]._replace(opinions=tuple(opinions), reviewers=3)
+    readings = replace(prepared.readings, claims=tuple(rows))
+    wanted = Thresholds(recall_no=0.6, score=0.4)
+    recall = gate(PreparedUnits(readings, FAITHFULNESS, RULE), wanted)[Criterion.RECALL]
+    assert recall.outcome is CheckOutcome.UNDECIDED
+    assert (
+        "6 claims are decided by most annotators against others (--accept overruled counts what "
+        "most say); counted against the judge"
+    ) in recall.reason
+    accepted = replace(wanted, accepted=("overruled",))
+    assert outcomes(gate(PreparedUnits(readings, FAITHFULNESS, RULE), accepted)) == {
+        CheckOutcome.PASSED
+    }
+    settled = Opinion("dee", "yes", Action.ADJUDICATED, True, 9.0)
+    rows = [
+        each._replace(opinions=(*each.opinions, settled)) if each.human == "yes" else each
+        for each in rows
+    ]
+    readings = replace(prepared.readings, claims=tuple(rows))
+    assert outcomes(gate(PreparedUnits(readings, FAITHFULNESS, RULE), wanted)) == {
+        CheckOutcome.PASSED
+    }
+
+
 def test_what_the_judge_calls_idk_where_it_is_left_out_may_be_missed() -> None:
     said = [*[YES] * 90, *[NO] * 8, *[("idk", "no")] * 8]
     wanted = Thresholds(recall_no=0.5, score=0.4)

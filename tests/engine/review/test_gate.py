@@ -32,7 +32,7 @@ from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import GateRequest, GateResult, check_gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
-from faithtui.store.records import RunSpec, RunState
+from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
 from tests.store.building import imported, talk
@@ -859,3 +859,18 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     assert "8 label events were deleted since the first label" in result.checks[1].reason
     accepting = replace(order, accept=("labels_deleted",))
     assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
+    """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
+    run = run_over(empty, talks=50)
+    last = empty.runs.item_ids(run)[-1]
+    empty.runs.finish_item(last, ItemState.FAILED, None, "refused")
+    label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
+    order = GateRequest(kappa=0.2)
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "the judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
+    accepting = replace(order, accept=("unfinished_run",))
+    kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
+    assert "the judge failed" not in kappa.reason
