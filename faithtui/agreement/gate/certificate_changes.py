@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy
 from faithtui.agreement.gate.certificate import (
     Certificate,
     GuidelineIdentity,
@@ -11,7 +12,12 @@ from faithtui.agreement.gate.certificate import (
     RunIdentity,
     SampleIdentity,
 )
+from faithtui.agreement.gate.threshold_checks import GateFigures
+from faithtui.domain.estimates import Estimate
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
+
+_SAME_FIGURE = 0.005
+"""By how much a figure may differ between two versions or machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,57 @@ def list_data_changes(certificate: Certificate, now: CertificateBinding) -> list
         if certificate.run.readings != now.run.readings and not found:
             found.append("run: the judge's verdicts are not those that were certified")
     return found
+
+
+def list_figure_changes(
+    certificate: Certificate, measured: GateFigures, accuracy: JudgeAccuracy | None
+) -> list[str]:
+    """Name figures that the certified labels do not give: somebody wrote others into the file.
+
+    Args:
+        certificate: The certificate.
+        measured: The figures of the certified run, computed anew.
+        accuracy: The judge's, computed anew.
+    """
+    was, before = certificate.measured, certificate.accuracy
+    pairs = [
+        ("Cohen's kappa", was.kappa, measured.kappa),
+        ("recall of no", was.recall_no, measured.recall_no),
+        ("corrected score", was.score, measured.score),
+    ]
+    if before is not None and accuracy is not None:
+        pairs += [
+            ("sensitivity", before.sensitivity, accuracy.sensitivity),
+            ("specificity", before.specificity, accuracy.specificity),
+        ]
+    found = []
+    if was.labels != measured.labels:
+        found.append(
+            f"figures: {was.labels:,} labels were certified, {measured.labels:,} enter the figures"
+        )
+    return found + [
+        f"figures: {name} of the certificate is {_format_figure(old)}, the certified labels give "
+        f"{_format_figure(new)}"
+        for name, old, new in pairs
+        if not _is_same_figure(old, new)
+    ]
+
+
+def _is_same_figure(was: Estimate, now: Estimate) -> bool:
+    ends = ((was.value, now.value), (was.ci_low, now.ci_low), (was.ci_high, now.ci_high))
+    return all(
+        (old is None) == (new is None)
+        and (old is None or new is None or abs(old - new) <= _SAME_FIGURE)
+        for old, new in ends
+    )
+
+
+def _format_figure(found: Estimate) -> str:
+    if found.value is None:
+        return "without a value"
+    if found.ci_low is None or found.ci_high is None:
+        return f"{found.value:.3f}"
+    return f"{found.value:.3f} [{found.ci_low:.3f}, {found.ci_high:.3f}]"
 
 
 def list_guideline_changes(certificate: Certificate, now: GuidelineIdentity | None) -> list[str]:

@@ -16,15 +16,34 @@ from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule
 
+NO_CLAIM = "not_a_claim"
+"""Code of claims that annotators call no fair claims."""
+
+OVERRULED = "overruled"
+"""Code of claims that most annotators decided against others."""
+
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
     "order_broken": ("is passed over", "are passed over"),
     "ties": ("is tied between annotators", "are tied between annotators"),
+    OVERRULED: (
+        "is decided by most annotators against others",
+        "are decided by most annotators against others",
+    ),
     "stale_labels": ("has a stale label", "have a stale label"),
     "other_words": ("has a label that the metric does not have",) * 2,
     "invalid_verdicts": ("has no readable verdict of the judge",) * 2,
+    NO_CLAIM: ("is called x, not a fair claim", "are called x, not a fair claim"),
+    "idk_excluded": (
+        "is left out as the judge calls it idk",
+        "are left out as the judge calls them idk",
+    ),
 }
 """Why a claim of a sample is missing, by the code of the report's warning: of one, of several."""
+
+_IN_SHARE = ("ties", OVERRULED, "invalid_verdicts", "idk_excluded")
+"""Codes of claims that are missing beside the judge, and not in the share that passes: its interval
+knows how often annotators differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +88,7 @@ def find_missing_bounds(
 
     rows = compared.all.rows
     # The share that passes has half of each tie already, and needs no verdict of the judge.
-    by_hand = [place for place, code in missing.items() if code not in ("ties", "invalid_verdicts")]
+    by_hand = [place for place, code in missing.items() if code not in _IN_SHARE]
     codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
@@ -81,26 +100,39 @@ def find_missing_bounds(
 
 
 def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
-    """Find the claims that should enter the figures and do not, each with the warning's code.
+    """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
     Of a sample these are the drawn claims up to the last one that was served, in its stratum or
     of its conversations; elsewhere labelled ones that cannot be compared.
 
     Yields:
-        Places, rising.
+        Places, rising, each with the warning's code.
     """
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
     ends = _find_served_ends(compared) if is_sample else {}
-    ties = compared.all.votes_of_tied
-    left_out = (NOT_A_CLAIM, EXCLUDED)
+    ties, overruled = compared.all.votes_of_tied, compared.all.overruled
     for place, row in enumerate(compared.all.rows):
-        if inside[place] or (is_sample and (row.position is None or row.audit)):
+        if is_sample and (row.position is None or row.audit):
+            continue
+        if inside[place]:
+            # Two names can outvote whoever is right, and one person can have both.
+            if place in overruled:
+                yield place, OVERRULED
             continue
         if place in ties:
             yield place, "ties"
             continue
-        if row.human in left_out or row.judge == EXCLUDED:
+        if row.human == NOT_A_CLAIM:
+            # Five misses that are called no fair claims can be every miss there is.
+            if compared.all.judge[place] >= 0:
+                yield place, NO_CLAIM
+            continue
+        if row.human == EXCLUDED:
+            continue
+        if row.judge == EXCLUDED:
+            if compared.all.human[place] >= 0:
+                yield place, "idk_excluded"
             continue
         match row.state:
             case LabelState.LABELLED:
@@ -160,7 +192,7 @@ class _Words:
 
     def contradict(self, row: ClaimUnit) -> ClaimUnit:
         """Let judge and human label differ as far as they can; without both words nothing can."""
-        if row.judge is not None:
+        if row.judge not in (None, EXCLUDED):
             return _give_label(row, self.good if row.judge == self.bad else self.bad)
         if row.human is None:
             return row
@@ -168,7 +200,9 @@ class _Words:
 
     def agree(self, row: ClaimUnit) -> ClaimUnit:
         """Let them be the same."""
-        return row._replace(judge=row.human) if row.judge is None else _give_label(row, row.judge)
+        if row.judge is None or row.judge == EXCLUDED:
+            return row._replace(judge=row.human)
+        return _give_label(row, row.judge)
 
 
 def _give_label(row: ClaimUnit, word: str) -> ClaimUnit:

@@ -78,6 +78,10 @@ CRITERION_TITLES = {
 }
 
 
+_CLOCKS_DIFFER = 1.0
+"""Days by which the clocks of two machines may differ."""
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """What is asked for; None: not asked."""
@@ -288,8 +292,10 @@ def _check_age(age_days: float | None, most: float) -> CriterionCheck:
         return CriterionCheck(
             Criterion.AGE, most, CheckOutcome.UNKNOWN, None, reason="nothing is labelled"
         )
-    outcome = CheckOutcome.PASSED if age_days <= most else CheckOutcome.STALE
-    reason = "" if outcome is CheckOutcome.PASSED else "too old"
+    outcome = CheckOutcome.PASSED if -_CLOCKS_DIFFER <= age_days <= most else CheckOutcome.STALE
+    reason = ""
+    if outcome is CheckOutcome.STALE:
+        reason = "too old" if age_days > most else "not yet: the clock of this machine is behind"
     return CriterionCheck(Criterion.AGE, most, outcome, age_days, reason=reason)
 
 

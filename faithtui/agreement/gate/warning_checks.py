@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from faithtui.agreement.gate.missing_labels import (
     MISSING_WORDS,
+    OVERRULED,
     MissingBounds,
     find_missing_bounds,
 )
@@ -33,6 +34,7 @@ _OF_LABELS = (*_FIGURES, Criterion.CHANGE)
 ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "suspect_run": _OF_LABELS,
     "not_checked": _OF_LABELS,
+    "unfinished_run": _OF_LABELS,
     "not_blind": _OF_LABELS,
     "hasty_labels": _OF_LABELS,
     "annotators_conflict": _OF_LABELS,
@@ -45,14 +47,17 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "not_a_claim": _OF_LABELS,
     "idk_excluded": _OF_LABELS,
     "shown_examples": _OF_LABELS,
+    "drawn_after_labels": _OF_LABELS,
+    "other_samples": _OF_LABELS,
+    "labels_deleted": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
 
 MANY_UNJUDGED = 0.01
-"""Share of the claims of a run without a verdict of its judge from which on they are asked about:
-whoever gives none where it is hard looks good on the rest."""
+"""Share of the claims of a run without a verdict of its judge, or of its conversations that failed,
+from which on they are asked about: whoever gives none where it is hard looks good on the rest."""
 
-OF_RUN = ("suspect_run", "not_checked")
+OF_RUN = ("suspect_run", "not_checked", "unfinished_run")
 """Those that speak of the judge's run alone, labelled or not."""
 
 CONVENIENCE_WARNING = "design_not_random"
@@ -139,6 +144,8 @@ def _is_asked(
         or warning.level not in (None, level.level)
     ):
         return False
+    if warning.code in ASKED_WARNINGS and warning.code != "ties":
+        return True
     if warning.code in MISSING_WORDS and level.level is ReportLevel.CLAIMS:
         # What is missing among labelled claims is counted for and against the judge. A claim that
         # it gave no verdict on is in no figure, labelled or not.
@@ -189,7 +196,7 @@ _UNPAIRED_WORDS = (
     "has a verdict of one of the two runs alone",
     "have a verdict of one of the two runs alone",
 )
-_SAY, _SAY_OPTION = "{what}", "{what} (--accept {code} leaves {them} out)"
+_SAY, _SAY_OPTION = "{what}", "{what} (--accept {code} {way})"
 _BY_FIGURE = (CheckOutcome.PASSED, CheckOutcome.BELOW)
 """Outcomes that a figure decided."""
 
@@ -210,17 +217,21 @@ def describe_missing(
     Args:
         counts: How many, by the code of the warning or `UNPAIRED_CLAIMS`.
         unit: What a claim is called, one and many.
-        pattern: With the fields `what`, `code` and `them`.
+        pattern: With the fields `what`, `code` and `way`.
     """
     words = {**MISSING_WORDS, UNPAIRED_CLAIMS: _UNPAIRED_WORDS}
     return ", ".join(
         pattern.format(
             what=f"{count:,} {unit[count != 1]} {words[code][count != 1]}",
             code=code,
-            them="it" if count == 1 else "them",
+            way="counts what most say" if code == OVERRULED else f"leaves {_name(count)} out",
         )
         for code, count in counts.items()
     )
+
+
+def _name(count: int) -> str:
+    return "it" if count == 1 else "them"
 
 
 def _describe_figure(check: CriterionCheck, wanted: Thresholds) -> str:

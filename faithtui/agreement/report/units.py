@@ -199,12 +199,25 @@ class ClaimColumns:
         return excluded & ~self.is_tied
 
     @cached_property
-    def votes_of_tied(self) -> Mapping[int, Counter[str]]:
-        """Votes on claims that people are evenly split on and nobody settled, by place."""
+    def _votes_of_several(self) -> Mapping[int, Counter[str]]:
+        """Votes on claims that several people labelled, by place; a final word stands for all."""
         words = {each: each for each in (*self.labels, NOT_A_CLAIM, EXCLUDED)}
         several = np.flatnonzero(self.has_several_reviewers).tolist()
-        votes = ((place, count_votes(self.rows[place].opinions, words)) for place in several)
+        return {place: count_votes(self.rows[place].opinions, words) for place in several}
+
+    @cached_property
+    def votes_of_tied(self) -> Mapping[int, Counter[str]]:
+        """Votes on claims that people are evenly split on and nobody settled, by place."""
+        votes = self._votes_of_several.items()
         return {place: found for place, found in votes if len(list_winners(found)) > 1}
+
+    @cached_property
+    def overruled(self) -> frozenset[int]:
+        """Places of claims that most people decided against others, and nobody settled."""
+        votes = self._votes_of_several.items()
+        return frozenset(
+            place for place, found in votes if len(found) > 1 and place not in self.votes_of_tied
+        )
 
     @cached_property
     def is_tied(self) -> Flags:

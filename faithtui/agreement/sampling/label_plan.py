@@ -277,15 +277,29 @@ def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | N
         Where the judge passes it, and where it flags it; None where strata mix both, or nothing
         unfaithful is expected.
     """
+    found = _expect_unfaithful(strata)
+    if found is None:
+        return None
+    flagged, unfaithful = found
+    recall = flagged / unfaithful
+    return recall / unfaithful, (1 - recall) / unfaithful
+
+
+def expect_recall(strata: Sequence[PlanStratum]) -> float | None:
+    """Expect the recall of the judge; None where strata mix its verdicts, or nothing fails."""
+    found = _expect_unfaithful(strata)
+    return None if found is None else found[0] / found[1]
+
+
+def _expect_unfaithful(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
+    """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on."""
     if any(each.is_flagged is None for each in strata):
         return None
     expected = [(each, each.population * each.judged_share * each.share) for each in strata]
     unfaithful = sum(number for _, number in expected)
     if not unfaithful:
         return None
-    found = sum(number for each, number in expected if each.is_flagged)
-    recall = found / unfaithful
-    return recall / unfaithful, (1 - recall) / unfaithful
+    return sum(number for each, number in expected if each.is_flagged), unfaithful
 
 
 def _weigh_claims(

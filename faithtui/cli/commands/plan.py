@@ -1,7 +1,7 @@
 """`faithtui plan`: how many labels of which stratum a sample needs."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -209,6 +209,8 @@ def _print_plan(
     forecast: "PlanForecast",
     target: "PlanTarget",
 ) -> None:
+    from faithtui.agreement.sampling.label_plan import expect_recall
+
     print_text(
         f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
         f"strata by {stratify}"
@@ -242,7 +244,7 @@ def _print_plan(
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if (recall := _expect_recall(basis.strata)) is not None:
+    if (recall := expect_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
         if basis.is_broad:
             print_text(
@@ -254,17 +256,6 @@ def _print_plan(
 
 def _say_wanted(half: float | None) -> str:
     return "" if half is None else f" (wanted ± {half:g})"
-
-
-def _expect_recall(strata: Sequence["PlanStratum"]) -> float | None:
-    """Expect the recall of the judge from the strata; None where they mix its verdicts."""
-    failing = {flagged: 0.0 for flagged in (True, False)}
-    for each in strata:
-        if each.is_flagged is None:
-            return None
-        failing[each.is_flagged] += each.population * each.share
-    whole = sum(failing.values())
-    return failing[True] / whole if whole else None
 
 
 def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:

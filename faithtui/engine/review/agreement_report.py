@@ -24,6 +24,7 @@ from faithtui.agreement.documents.files import (
     row_of_rated_answer,
     row_of_unrated_answer,
 )
+from faithtui.agreement.gate.warning_checks import MANY_UNJUDGED
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
     LabelState,
@@ -253,9 +254,14 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
 
 
 def _format_unfinished(row: RunRow) -> str:
-    """Say how far a run is that is not finished."""
+    """Say how far a run is that is not finished, or that failed on many conversations."""
     if not row.pending:
-        return ""
+        if row.failed <= MANY_UNJUDGED * row.conversations:
+            return ""
+        return (
+            f"the judge failed on {row.failed:,} of {row.conversations:,} conversations of run "
+            f"{row.id}, and all figures are of the others alone: it may fail where it is hard."
+        )
     done = row.conversations - row.pending
     return (
         f"{done:,} of {row.conversations:,} conversations are judged: run {row.id} is {row.state}, "

@@ -6,7 +6,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.agreement.gate.accuracy_transfer import find_judge_accuracy
+from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy, find_judge_accuracy
 from faithtui.agreement.gate.certificate import (
     CERTIFICATE_SCHEMA_VERSION,
     Certificate,
@@ -229,7 +229,6 @@ def make_certificate(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
     under, others = count_by_guideline(store, seen)
-    passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
     counts = count_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
     return Certificate(
@@ -254,13 +253,20 @@ def make_certificate(
             under_others=others,
         ),
         measured=found,
-        accuracy=find_judge_accuracy(level, passing),
+        accuracy=measure_accuracy(seen, level),
         thresholds=thresholds,
         results=tuple(
             CriterionResult(each.criterion, each.threshold, each.outcome) for each in results
         ),
         counting=CountingRules(settings.idk, settings.blind_only),
     )
+
+
+def measure_accuracy(seen: GateInput, level: LevelReport) -> JudgeAccuracy | None:
+    """Give what a certificate says of the judge, for runs without labels."""
+    is_claims = level.level is ReportLevel.CLAIMS
+    passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
+    return find_judge_accuracy(level, passing)
 
 
 def write_certificate_file(path: Path, certificate: Certificate, *, force: bool) -> None:

@@ -20,6 +20,7 @@ from faithtui.agreement.gate.certificate import (
 from faithtui.agreement.gate.certificate_changes import (
     is_judge_change,
     list_data_changes,
+    list_figure_changes,
     list_guideline_changes,
     list_judging_changes,
 )
@@ -60,6 +61,7 @@ from faithtui.engine.review import certificates
 from faithtui.engine.review.certificates import GateInput, read_gate_input
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate_change import check_run_change
+from faithtui.engine.review.sample_choice import warn_of_choice
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
@@ -204,7 +206,11 @@ def check_gate(
         settings = replace(settings, claim_set=certificates.find_certified_set(store, certificate))
     now = clock()
     seen = read_gate_input(store, run, settings)
-    warnings = (*seen.report.warnings, *_warn_of_examples(store, seen))
+    warnings = (
+        *seen.report.warnings,
+        *_warn_of_examples(store, seen),
+        *warn_of_choice(store, seen.run_row, seen.readings),
+    )
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
     evidence_at = _find_evidence_time(seen, level.level)
@@ -551,7 +557,19 @@ def _find_changes(
     broken += list_data_changes(
         certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
+    if not broken and certified.run_row.created_at == certificate.run.created_at:
+        broken += _list_figure_changes(certified, certificate)
     return broken + _refuse_machine_labels(store, certified), []
+
+
+def _list_figure_changes(certified: GateInput, certificate: Certificate) -> list[str]:
+    """Compare the figures of a certificate with those of its labels, which are here."""
+    level = certified.get_level(certificate.measured.level)
+    return list_figure_changes(
+        certificate,
+        read_gate_figures(level, among_labelled=certificate.thresholds.among_labelled),
+        certificates.measure_accuracy(certified, level),
+    )
 
 
 def _list_set_notes(certificate: Certificate, settings: ReportSettings) -> list[str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from faithtui.agreement.gate.missing_labels import find_missing_claims
+from faithtui.agreement.gate.missing_labels import NO_CLAIM, OVERRULED, find_missing_claims
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -22,6 +22,7 @@ from faithtui.engine.review.agreement_report import (
     prepare_run_units,
     read_comparable_claims,
 )
+from faithtui.engine.review.sample_choice import warn_of_choice
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
@@ -98,7 +99,14 @@ def check_run_change(
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
     needed = () if check.reason else find_missing_claims(prepared.compared)
-    missing = Counter(code for _, code in needed)
+    # No drop hides where both say the same of a claim that is called unfair, or is disputed.
+    differing = {each.claim for each in paired.claims if each.first != each.second}
+    rows = prepared.compared.all.rows
+    missing = Counter(
+        code
+        for place, code in needed
+        if code not in (NO_CLAIM, OVERRULED) or rows[place].claim in differing
+    )
     missing[UNPAIRED_CLAIMS] = (
         paired.only_first
         + paired.only_second
@@ -109,15 +117,20 @@ def check_run_change(
         return check
     if not left_out:
         # A run that differs too little to be worse rests on no label.
-        return check if check.reason else _ask_warnings(check, prepared, wanted)
+        return check if check.reason else _ask_warnings(check, prepared, wanted, store, before)
     why = describe_missing(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
 
 
 def _ask_warnings(
-    check: CriterionCheck, prepared: PreparedUnits, wanted: Thresholds
+    check: CriterionCheck,
+    prepared: PreparedUnits,
+    wanted: Thresholds,
+    store: Store,
+    before: RunRow,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
     report = report_prepared(prepared)
-    (asked,) = check_warnings((check,), report.warnings, prepared, report.claims, wanted)
+    warnings = (*report.warnings, *warn_of_choice(store, before, prepared.readings))
+    (asked,) = check_warnings((check,), warnings, prepared, report.claims, wanted)
     return asked

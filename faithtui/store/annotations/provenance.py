@@ -65,6 +65,25 @@ class Provenance:
             )
             return tuple(LabelMoment(*row) for row in rows)
 
+    def list_labelled_before(self, claims: Collection[ClaimId], at: datetime) -> set[ClaimId]:
+        """List the claims that anybody had given a verdict on by then, withdrawn since or not.
+
+        Args:
+            claims: Of which.
+            at: UTC.
+        """
+        with self._database.open_reader() as connection:
+            found = connection.execute(
+                select(human_label.c.claim_id)
+                .distinct()
+                .where(
+                    among_claims(claims, human_label.c.claim_id),
+                    human_label.c.verdict.is_not(None),
+                    human_label.c.created_at < at,
+                )
+            )
+            return {ClaimId(each) for each in found.scalars()}
+
     def read_label_origins(self, run_id: RunId, matched: Collection[ClaimId] = ()) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.
 

@@ -144,6 +144,16 @@ def test_age_is_stale_when_over_and_unknown_without_labels() -> None:
     assert only(FOUND, wanted, None).outcome is CheckOutcome.UNKNOWN
 
 
+def test_a_clock_that_was_set_back_makes_nothing_young() -> None:
+    wanted = Thresholds(age_days=30)
+    assert only(FOUND, wanted, -0.5).outcome is CheckOutcome.PASSED
+    behind = only(FOUND, wanted, -400.0)
+    assert (behind.outcome, behind.reason) == (
+        CheckOutcome.STALE,
+        "not yet: the clock of this machine is behind",
+    )
+
+
 def test_the_order_of_outcomes_is_that_of_the_codes() -> None:
     order = [*CheckOutcome]
     assert [EXIT_CODES[each] for each in order] == [0, 1, 2, 2, 3]

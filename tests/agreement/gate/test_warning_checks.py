@@ -39,7 +39,7 @@ from faithtui.agreement.report.settings import (
 )
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import ConfigError
 
@@ -181,6 +181,7 @@ def test_words_and_verdicts_that_cannot_be_compared_are_missing_in_a_census_too(
     assert [code for _, code in find_missing_claims(prepared.compared)] == [
         "other_words",
         "invalid_verdicts",
+        "not_a_claim",
     ]
     accepting = replace(ASKED, accepted=("not_a_claim",))
     assert outcomes(gate(prepared, accepting)) == {CheckOutcome.PASSED}
@@ -201,6 +202,64 @@ def test_many_claims_that_the_judge_gave_no_verdict_on_are_asked_about() -> None
     assert found[Criterion.KAPPA].reason.endswith("To accept it: --accept invalid_verdicts")
     accepted = replace(ASKED, accepted=("invalid_verdicts",))
     assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
+
+
+def test_a_few_misses_called_unfair_are_bounds_until_they_are_accepted() -> None:
+    """One claim in twenty, and every miss of a judge that finds half of the unfaithful."""
+    said = [*[YES] * 90, *[NO] * 12, *[("yes", NOT_A_CLAIM)] * 6]
+    wanted = Thresholds(recall_no=0.6, score=0.4)
+    recall = gate(sampled(said), wanted)[Criterion.RECALL]
+    assert recall.outcome is CheckOutcome.UNDECIDED
+    assert "6 claims are called x, not a fair claim (--accept not_a_claim leaves" in recall.reason
+    accepted = replace(wanted, accepted=("not_a_claim",))
+    assert outcomes(gate(sampled(said), accepted)) == {CheckOutcome.PASSED}
+
+
+def test_two_names_that_outvote_whoever_is_right_are_bounds_until_they_are_accepted() -> None:
+    """One person labels truly; two others say what the judge says, and may be one."""
+    said = [*[YES] * 90, *[NO] * 12, *[YES] * 6]
+    prepared = sampled(said)
+    rows = list(prepared.readings.claims)
+    for place in range(108):
+        truth = "no" if place >= 102 else rows[place].human
+        opinions = [Opinion("ann", str(truth), Action.BLIND, True, 9.0)]
+        opinions += [Opinion(who, str(rows[place].judge), Action.BLIND, True, 9.0) for who in "bc"]
+        rows[place] = rows[place]._replace(opinions=tuple(opinions), reviewers=3)
+    readings = replace(prepared.readings, claims=tuple(rows))
+    wanted = Thresholds(recall_no=0.6, score=0.4)
+    recall = gate(PreparedUnits(readings, FAITHFULNESS, RULE), wanted)[Criterion.RECALL]
+    assert recall.outcome is CheckOutcome.UNDECIDED
+    assert (
+        "6 claims are decided by most annotators against others (--accept overruled counts what "
+        "most say); counted against the judge"
+    ) in recall.reason
+    accepted = replace(wanted, accepted=("overruled",))
+    assert outcomes(gate(PreparedUnits(readings, FAITHFULNESS, RULE), accepted)) == {
+        CheckOutcome.PASSED
+    }
+    settled = Opinion("dee", "yes", Action.ADJUDICATED, True, 9.0)
+    rows = [
+        each._replace(opinions=(*each.opinions, settled)) if each.human == "yes" else each
+        for each in rows
+    ]
+    readings = replace(prepared.readings, claims=tuple(rows))
+    assert outcomes(gate(PreparedUnits(readings, FAITHFULNESS, RULE), wanted)) == {
+        CheckOutcome.PASSED
+    }
+
+
+def test_what_the_judge_calls_idk_where_it_is_left_out_may_be_missed() -> None:
+    said = [*[YES] * 90, *[NO] * 8, *[("idk", "no")] * 8]
+    wanted = Thresholds(recall_no=0.5, score=0.4)
+    settings = ReportSettings(idk=IdkRule.EXCLUDE)
+    prepared = PreparedUnits(sampled(said).readings, FAITHFULNESS, RULE, settings)
+    checks = gate(prepared, wanted)
+    assert checks[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+    assert "(--accept idk_excluded leaves them out)" in checks[Criterion.RECALL].reason
+    assert checks[Criterion.SCORE].outcome is CheckOutcome.PASSED
+    assert outcomes(gate(prepared, replace(wanted, accepted=("idk_excluded",)))) == {
+        CheckOutcome.PASSED
+    }
 
 
 def test_claims_called_unfair_are_asked_about_where_they_are_many() -> None:
@@ -224,7 +283,7 @@ def test_claims_called_idk_are_asked_about_where_many_are_left_out(unsure: Said)
     many = PreparedUnits(half, FAITHFULNESS, RULE, settings)
     found = gate(many)
     assert outcomes(found) == {CheckOutcome.UNDECIDED}
-    assert found[Criterion.RECALL].reason.endswith("To accept it: --accept idk_excluded")
+    assert "--accept idk_excluded" in found[Criterion.RECALL].reason
     accepted = replace(ASKED, accepted=("idk_excluded",))
     assert outcomes(gate(many, accepted)) == {CheckOutcome.PASSED}
 

@@ -160,6 +160,20 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     assert turns["half_widths"]["recall_at_every_look"] is not None
 
 
+def test_the_recall_that_is_expected_leaves_out_claims_without_a_verdict(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "missing.db"
+    with Store.open(path) as store:
+        talks = [talk(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, import_talks(store, talks))
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no", None)}))
+    shares = [f"--expect={name}" for name in ("judge yes=0.5", "judge no=0.5")]
+    out = cli("plan", "last", *shares, "--store", path).out
+    assert "expected: the judge finds 50% of the claims that are no" in out
+
+
 def test_claims_that_show_the_judge_leave_a_stratum_open(cli: Cli, path: Path) -> None:
     """A fifth of each stratum gives no label that counts, with everything drawn."""
     words = ("plan", "last", "--rate", "0.001", "--store", path)

@@ -23,7 +23,7 @@ from faithtui.agreement.report.settings import ReportLevel
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
@@ -32,7 +32,7 @@ from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import GateRequest, GateResult, check_gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
-from faithtui.store.records import RunSpec, RunState
+from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
 from tests.store.building import imported, talk
@@ -790,3 +790,87 @@ def test_a_certified_drop_is_not_asked_of_other_conversations(
     result = held(store, path, calendar, run_over(store, name="new", talks=60))
     assert "accuracy_change" not in outcomes(result)
     assert any("largest drop is not asked" in each for each in result.notes)
+
+
+def draw_again(store: Store, run: RunId, seed: int, size: int = 48) -> SampleId:
+    """Draw a simple sample with a seed of one's own."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, seed, size)
+    drawn = make_sample_draw(store.samples.read_frame(run, ()), plan)
+    return store.samples.add(run, "ann", drawn, plan, name="simple random").id
+
+
+def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Whoever knows what the judge gets wrong can try seeds until the sample has little of it."""
+    run = run_over(empty)
+    frame = [each.claim for each in empty.samples.read_frame(run, ())]
+    label(empty, run, only=frame[:-4])
+    sample = draw_again(empty, run, 5)
+    order = GateRequest(kappa=0.2, sample=sample)
+    result = check_gate(empty, run, order, clock=calendar)
+    (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
+    assert kappa.outcome is CheckOutcome.UNDECIDED
+    assert "had a label before it was drawn" in kappa.reason
+    accepting = replace(order, accept=("drawn_after_labels",))
+    assert outcomes(check_gate(empty, run, accepting, clock=calendar))["cohen_kappa"] is (
+        CheckOutcome.PASSED
+    )
+
+
+def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    one, other = draw_again(empty, run, 5, 40), draw_again(empty, run, 6, 40)
+    drawn = [each.claim for each in empty.samples.entries(one, "ann")]
+    label(empty, run, only=drawn)
+    order = GateRequest(kappa=0.2, sample=one)
+    assert check_gate(empty, run, order, clock=calendar).outcome is CheckOutcome.PASSED
+    label(empty, run, only=[each.claim for each in empty.samples.entries(other, "ann")])
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "of other samples of the run the figures leave out" in result.checks[1].reason
+    accepting = replace(order, accept=("other_samples",))
+    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_figures_that_the_certified_labels_do_not_give_are_named(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    """The digest of a certificate is no signature, but its run is here."""
+    read = parse_certificate(certificate.read_bytes())
+    flattered = replace(read.measured.kappa, value=0.97, ci_low=0.95, ci_high=0.99)
+    forged = replace(read, measured=replace(read.measured, kappa=flattered))
+    certificate.write_text(format_certificate(forged))
+    again = run_over(store, name="u", talks=3)
+    result = held(store, certificate, calendar, again)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken[0].startswith("figures: Cohen's kappa of the certificate is 0.970 [0.950")
+
+
+def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calendar) -> None:
+    """Nothing tells whether they were those on which the judge is wrong."""
+    other = run_over(store, name="u", talks=2)
+    label(store, other, by="bo")
+    order = GateRequest(kappa=0.2)
+    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    store.deletions.delete_person("bo", "ann")
+    result = check_gate(store, RUN, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "8 label events were deleted since the first label" in result.checks[1].reason
+    accepting = replace(order, accept=("labels_deleted",))
+    assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
+    """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
+    run = run_over(empty, talks=50)
+    last = empty.runs.item_ids(run)[-1]
+    empty.runs.finish_item(last, ItemState.FAILED, None, "refused")
+    label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
+    order = GateRequest(kappa=0.2)
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "the judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
+    accepting = replace(order, accept=("unfinished_run",))
+    kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
+    assert "the judge failed" not in kappa.reason

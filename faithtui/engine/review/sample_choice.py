@@ -1,0 +1,119 @@
+"""Warnings of labels that somebody may have chosen because they suit, for the gate.
+
+A sample speaks for its run as nobody knew beforehand what it would show. Who knows labels can try
+seeds until a sample has few of the judge's faults, who labels several samples can show the one
+that looks best, and who deletes conversations can delete those with the faults.
+"""
+
+from collections.abc import Sequence
+
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
+from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.agreement.sampling.draw import SampleKind
+from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.store.records import RunRow
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.store import Store
+
+MANY_KNOWN = 0.05
+"""Share of the labelled claims of a sample that may have had a label before it was drawn: so many
+of a sample are in an earlier one by luck, where that was small."""
+LARGE_SAMPLE = 0.5
+"""Labels of other samples, in labels of the one that is used, from which on any could have been
+chosen."""
+_NO_REVIEWER = ""
+
+_KNOWN = (
+    "{early:,} of the {many:,} labelled claims of the sample «{name}» had a label before it was "
+    "drawn: whoever knows labels can draw until the sample suits."
+)
+_OTHERS = (
+    "the sample «{name}» has {many:,} labelled claims; of other samples of the run the figures "
+    "leave out {others:,}: whoever has several can show the best one."
+)
+
+
+_DELETED = (
+    "{gone:,} label events were deleted since the first label was given (lastly on {at:%Y-%m-%d} "
+    "by {by}), alone or with conversations: what is left need not be like what was labelled."
+)
+
+
+def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[ReportWarning, ...]:
+    """Warn where the labels that figures rest on may have been chosen for what they show.
+
+    Args:
+        store: Where samples and labels are.
+        run: The run whose labels these are.
+        readings: What judge and people said; the design says which sample it is.
+    """
+    found = _warn_of_deletions(store, run)
+    row = _find_sample(store, readings)
+    if row is None or not (inside := _list_labelled(readings.claims)):
+        return tuple(found)
+    early = store.provenance.list_labelled_before([each.claim for each in inside], row.created_at)
+    if len(early) > MANY_KNOWN * len(inside):
+        found.append(
+            _warn(
+                "drawn_after_labels",
+                _KNOWN.format(early=len(early), many=len(inside), name=row.name),
+            )
+        )
+    others = _count_others(store, row, readings.claims)
+    if others >= LARGE_SAMPLE * len(inside):
+        found.append(
+            _warn("other_samples", _OTHERS.format(name=row.name, many=len(inside), others=others))
+        )
+    return tuple(found)
+
+
+def _warn_of_deletions(store: Store, run: RunRow) -> list[ReportWarning]:
+    """Warn of labels that are gone for good; of what a store deleted nothing else is known."""
+    rows = [each for each in store.deletions.rows() if each.counts.get("labels")]
+    if rows:
+        # A run of the judge over what is left is younger than the deletion.
+        first = min((each.at for each in store.provenance.read_label_moments(run.id)), default=None)
+        rows = [each for each in rows if first is not None and each.created_at >= first]
+    if not rows:
+        return []
+    gone = sum(each.counts["labels"] for each in rows)
+    message = _DELETED.format(gone=gone, at=rows[-1].created_at, by=rows[-1].deleted_by)
+    return [_warn("labels_deleted", message)]
+
+
+def _warn(code: str, message: str) -> ReportWarning:
+    return ReportWarning(code, Severity.CAUTION, message, ReportLevel.CLAIMS)
+
+
+def _find_sample(store: Store, readings: RunUnits) -> SampleRow | None:
+    """Find what was drawn; None for a census, and for what was drawn in another store."""
+    design = readings.design
+    if design.sample is not None:
+        return store.samples.row(SampleId(design.sample), _NO_REVIEWER)
+    if design.claim_set is None:
+        return None
+    uid = store.claim_sets.row(design.claim_set).sample_uid
+    rows = store.samples.rows(_NO_REVIEWER)
+    return next((each for each in rows if each.uid == uid), None)
+
+
+def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
+    return [
+        each
+        for each in claims
+        if each.state is LabelState.LABELLED and each.position is not None and not each.audit
+    ]
+
+
+def _count_others(store: Store, row: SampleRow, claims: Sequence[ClaimUnit]) -> int:
+    """Count the labelled claims outside the sample that other samples of its run have."""
+    outside = {
+        each.claim for each in claims if each.state is LabelState.LABELLED and each.position is None
+    }
+    drawn: set[ClaimId] = set()
+    if outside:
+        for each in store.samples.rows(_NO_REVIEWER, row.run):
+            if each.id != row.id and each.kind is SampleKind.SAMPLE:
+                entries = store.samples.entries(each.id, _NO_REVIEWER)
+                drawn.update(entry.claim for entry in entries)
+    return len(drawn & outside)
