@@ -17,11 +17,11 @@ from tests.benchmarks.measuring import (
     table,
 )
 
-HELP_AT_MOST = 6.0
-"""Times a bare start of Python."""
+HELP_AT_MOST = 3.0
+"""Times a start of Python that imports Typer and does nothing else: what is ours to keep small."""
 
 
-def test_help_against_a_bare_start_of_python(tmp_path: Path) -> None:
+def test_help_against_an_import_of_typer(tmp_path: Path) -> None:
     env = environment(tmp_path)
 
     def runs(*words: str) -> Callable[[], float]:
@@ -36,12 +36,16 @@ def test_help_against_a_bare_start_of_python(tmp_path: Path) -> None:
     found = best_of(
         15,
         python=runs("-c", "pass"),
+        typer=runs("-c", "import typer.main"),
         module=runs("-m", "faithtui", "--help"),
         command=runs(script, "--help"),
     )
-    base = found["python"]
-    rows = [(name, ms(value), ratio(value, base)) for name, value in found.items()]
-    table("faithtui --help", ("", "best", "to python"), rows)
+    base = found["typer"]
+    rows = [
+        (name, ms(value), ratio(value, found["python"]), ratio(value, base))
+        for name, value in found.items()
+    ]
+    table("faithtui --help", ("", "best", "to python", "to typer"), rows)
     listed = subprocess.run(
         [sys.executable, "-X", "importtime", script, "--help"],
         env=env,

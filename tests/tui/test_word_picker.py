@@ -17,6 +17,7 @@ class PickerApp(App[None]):
     """Shows a text."""
 
     COMPONENT_CLASSES = COMPONENTS
+    CSS = "WordPicker { overflow-y: auto; scrollbar-size: 0 0; }"
 
     def __init__(self, text: str = TEXT, begin: int = 0) -> None:
         super().__init__()
@@ -97,3 +98,14 @@ async def test_it_begins_at_a_place_and_takes_a_text_without_words() -> None:
     async with app.run_test(size=(40, 12)) as pilot:
         await pilot.press("enter", "s", "right", "down", "space")
         assert app.taken == []
+
+
+async def test_what_comes_behind_the_first_word_is_in_view() -> None:
+    text = "\n".join(f"line{number} more" for number in range(60))
+    begin = text.index("line19 ")
+    app = PickerApp(text, begin)
+    async with app.run_test(size=(40, 22)) as pilot:
+        await pilot.pause()
+        picker = app.query_one(WordPicker)
+        seen = picker.scrollable_content_region.height
+        assert picker.scroll_offset.y <= 19 < picker.scroll_offset.y + seen // 2

@@ -299,9 +299,9 @@ def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> li
         lines += _join_sides(found, opinions, start, width)
     lines.append(BLANK)
     lines += wrap(
-        [Piece("final  ", "quiet"), *_choice_pieces(found, claim)],
+        _choice_pieces(found, claim),
         width - 1,
-        first=pad,
+        first=[Piece(" final  ", "quiet")],
         rest=[Piece(" " * 8)],
     )
     if claim.final is not None:
@@ -373,7 +373,7 @@ def empty_list_lines(
 ) -> Sequence[Line]:
     """Say in few words why the list is empty."""
     first, *_ = _explain_empty_list(compared, chosen, spec)
-    return [BLANK, *wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")])]
+    return wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")])
 
 
 def next_step_lines(
@@ -384,9 +384,8 @@ def next_step_lines(
     keys: KeyNames,
 ) -> Sequence[Line]:
     """Say how something would come into the list, a way each."""
-    first, *rest = _explain_empty_list(compared, chosen, spec)
-    lines = [BLANK, *wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")]), BLANK]
-    for each in rest:
+    lines: list[Line] = []
+    for each in _explain_empty_list(compared, chosen, spec)[1:]:
         lines += wrap(keys.make_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("   ")])
     return lines
 

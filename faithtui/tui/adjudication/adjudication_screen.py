@@ -28,6 +28,7 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
+from faithtui.tui.theme.layouts import Plan
 from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
@@ -110,6 +111,8 @@ class AdjudicateScreen(FaithScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
+        self.compared: RaterRecords | None = None
+        self.listed_entries: dict[ClaimId, ClaimOpinions] = {}
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.reader = ClaimReader(self)
@@ -139,17 +142,19 @@ class AdjudicateScreen(FaithScreen):
             Pane(id="evidence", title="Evidence"),
             Pane(id="decide", title="Adjudicate · names hidden"),
             Pane(id="raters", title="Raters on the same claims"),
-            planner=layouts.plan_adjudication,
+            planner=self._plan_panes,
         )
+
+    def _plan_panes(self, width: int, height: int) -> Plan:
+        is_empty = self.compared is not None and not self.listed_entries
+        return layouts.plan_adjudication(width, height, is_empty=is_empty)
 
     def on_mount(self) -> None:
         """Begin in the list, without the line for notes."""
         self.note.display = False
-        self.compared: RaterRecords | None = None
         self.spec: MetricSpec | None = None
         self.raters: RaterComparison | None = None
         self.filter = ComparisonFilter.HUMANS
-        self.listed_entries: dict[ClaimId, ClaimOpinions] = {}
         self.pager: Pager[ClaimId, ClaimRow] | None = None
         self._drawn_with_judge: list[ItemId] = []
         """Conversations of rows that were drawn with the judges' words."""
@@ -170,8 +175,9 @@ class AdjudicateScreen(FaithScreen):
         if self.labels.in_flight:
             return
         reading = self.load()
-        # Also where this reading takes the place of the one that keys waited for.
-        if self._claim_to_select is not None:
+        # Also where this reading takes the place of the one that keys waited for, and before the
+        # first list is read: what is typed meanwhile is about its claims.
+        if self._claim_to_select is not None or self.compared is None:
             self.navigation.hold_keys_for(reading, can_give_up=True)
 
     @work(exclusive=True, group="compared", exit_on_error=False)
@@ -214,7 +220,7 @@ class AdjudicateScreen(FaithScreen):
         """
         if self.labels.in_flight:
             return  # It was read before the last act; the save reads again.
-        before = self.claim_at_cursor()
+        before, is_first = self.claim_at_cursor(), self.compared is None
         known = None if before is None else before.claim
         self.compared, self.spec, self.raters = loaded.compared, loaded.spec, loaded.raters
         self.listed_entries = {each.claim: each for each in loaded.listed}
@@ -228,10 +234,11 @@ class AdjudicateScreen(FaithScreen):
             still_open = (number for number, each in enumerate(loaded.listed) if each.is_open)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
+        self.query_one(Panes).update_plan()
         self._draw_rater_figures()
         self._update_title()
         self._follow_row()
-        if wanted in self.listed_entries:
+        if is_first or wanted in self.listed_entries:
             self.reader.hold_keys()
 
     def follow_cursor(self) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 
 PASSAGE = Binding.Group("passage", compact=True)
+_ANSWER_FIRST_FROM = 10
+"""Lines of a pane from which the answer's words stand above the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +201,12 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         lines, starts = draw_evidence.passage_lines(
             chosen.view, shown, chosen.passages, chosen.passage, spec, width, height
         )
-        above = [*card, BLANK]
-        return [*above, *lines], [len(above) + start for start in starts]
+        above, below = [*card, BLANK], list[Line]()
+        if height < _ANSWER_FIRST_FROM and BLANK in card:
+            # The passages settle it: the words that it was taken from come behind them.
+            at = card.index(BLANK)
+            above, below = card[:at], card[at:]
+        return [*above, *lines, *below], [len(above) + start for start in starts]
 
     def action_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""

@@ -180,7 +180,7 @@ def _list_empty_panes(report: AgreementReport, level: "LevelReport") -> "Iterato
     """List the panes that have nothing to say: they leave their room to others."""
     if not level.agreement.n:
         yield from ("detection", "classes", "differences")
-    if not report.breakdowns:
+    if not any(each.rows for each in report.breakdowns):
         yield "slices"
     if not report.progress.history:
         yield "progress"

@@ -51,6 +51,8 @@ _SHORT = {
 }
 _HUMAN_COUNTED = 8
 """Cells of the human labels from which answers are counted; else the worst label is said."""
+_WITH_ID = 84
+"""Cells of the list from which rows end in their id, which the pane of the chosen one names too."""
 _WIDE = 100
 """Cells of the list from which bars and ids have more room."""
 
@@ -71,7 +73,7 @@ class _Columns(NamedTuple):
     def for_width(cls, width: int) -> "_Columns":
         """Share a width out: the opening gets what the figures and the id leave."""
         wide = width >= _WIDE
-        bar, counts, key = (17, 11, 24) if wide else (8, 9, 13 if width >= 72 else 0)
+        bar, counts, key = (17, 11, 24) if wide else (8, 9, 13 if width >= _WITH_ID else 0)
         score, human, done, marks = 8, 8 if wide else 6, 9 if wide else 8, 4
         rest = width - 2 - bar - counts - score - human - done - marks - key
         return cls(max(0, rest), bar, counts, score, human, done, marks, key)

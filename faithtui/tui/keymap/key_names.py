@@ -30,9 +30,16 @@ _KEY_WORDS = frozenset(key.value for key in Keys)
 """Names of keys that people know as names."""
 _EVERYWHERE = ("screen.", "app.")
 """Beginnings of the ids of what every screen has."""
-_RANKS = {"window.help": 2, "list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
+_RANKS = {
+    "window.help": 2,
+    "list.order": 0.4,
+    "list.views": 0.5,
+    "list.mark": 0.3,
+    "review.redo": 0.2,
+}
 """Places of what every list has: behind its own keys (0), before those of every screen (1); last
-what every window has."""
+what every window has. Redo, which is needed least, leaves its place to the raw replies at 80
+columns."""
 PINNED = ("app.go", "app.back", "app.help", "window.help")
 """Ids of what stands at the right end of the last line and is never dropped for room."""
 

@@ -89,6 +89,8 @@ class ProgressScreen(FaithScreen):
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
         self._drawn_snapshot: RunSnapshot | None = None
+        self._shown: draw.RunView | None = None
+        """What is drawn of the run; None: nothing yet."""
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
         self.elsewhere = False
@@ -109,9 +111,12 @@ class ProgressScreen(FaithScreen):
         )
 
     def _plan_panes(self, width: int, height: int) -> Plan:
-        return (layouts.plan_progress_failed if self.below_failed else layouts.plan_progress)(
-            width, height
-        )
+        below = "failed" if self.below_failed else "events"
+        if self._shown is None or self.history is None:
+            return layouts.plan_progress(width, height, below=below)
+        # Of a run that is over nothing changes any more: the totals need what they need.
+        lines = len(draw.total_lines(self._shown, max(1, width - 2)))
+        return layouts.plan_progress(width, height, below=below, total_lines=lines)
 
     def on_mount(self) -> None:
         """Look at the run ten times a second."""
@@ -185,6 +190,7 @@ class ProgressScreen(FaithScreen):
         if self.row is not None and self.row.id == row.id:
             self.history = history
             self.redraw()
+            self.query_one(Panes).update_plan()
 
     def _forget_run(self) -> None:
         """Begin with another run."""
@@ -250,7 +256,7 @@ class ProgressScreen(FaithScreen):
         self.event_list.read_all_names(snapshot.run)
 
     def _draw(self, run: draw.RunView) -> None:
-        row = run.row
+        row, self._shown = run.row, run
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
         history = self.history if run.snapshot is None and not self.elsewhere else None
         self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))

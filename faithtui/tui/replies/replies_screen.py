@@ -117,15 +117,18 @@ class RepliesScreen(ModalWindow[None]):
             Piece("  "),
             escape_line(replies.key, limit=80),
         )
-        self.calls.show(
-            lambda width: call_lines(replies.calls, replies.cost, width), title=f"Calls {count}"
-        )
+        self.calls.show(self._build_calls, title=f"Calls {count}")
         bad = next((row for row, each in enumerate(replies.calls) if not each.usable), 0)
         self.calls.move_to(bad if self._entry is None else self._entry.row)
         self.calls.focus()
         self.draw_call()
         if replies.claim is not None and replies.calls:
             self._say_where(replies.claim)
+
+    def _build_calls(self, width: int) -> list[Line]:
+        """Give the table of calls; what its columns are stays in view."""
+        self.calls.hold_lines(1 if self._replies.calls else 0, 0)
+        return call_lines(self._replies.calls, self._replies.cost, width)
 
     @on(RowPane.Moved, "#calls")
     def draw_call(self) -> None:

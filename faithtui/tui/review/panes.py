@@ -365,11 +365,12 @@ class ReviewPanes(Panes):
             return drawn.lines
 
         turns = len(view.turns)
-        title = f"Turn {claim.turn + 1} of {turns}" if claim else "Turn"
-        if claim is not None and claim.kind == "answer":
-            title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1} of {turns}"
         marks = describe_answer(view, claim.turn) if claim else ""
-        title += f" · {marks}" if marks else ""
+        # Where the answer has marks, they are worth more room than how many turns there are.
+        behind = f" · {marks}" if marks else f" of {turns}"
+        title = f"Turn {claim.turn + 1}{behind}" if claim else "Turn"
+        if claim is not None and claim.kind == "answer":
+            title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1}{behind}"
         self.transcript.show(build_lines, title=title, keep=not moved)
         self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
 

@@ -211,21 +211,20 @@ def _share_out(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
     return parts
 
 
-def plan_progress(width: int, height: int) -> Plan:
-    """Place totals, stages and events, and where wide what failed."""
-    return _plan_run(width, height, "events")
+def plan_progress(width: int, height: int, *, below: str = "events", total_lines: int = 7) -> Plan:
+    """Place totals, stages and events, and where wide what failed.
 
-
-def plan_progress_failed(width: int, height: int) -> Plan:
-    """Place the same, with what failed where events have the only room."""
-    return _plan_run(width, height, "failed")
-
-
-def _plan_run(width: int, height: int, below: str) -> Plan:
-    totals = min(9, max(5, height * 2 // 3))
+    Args:
+        width: Columns there are.
+        height: Rows there are.
+        below: Which of `events` and `failed` is seen where there is room for one.
+        total_lines: Lines that the totals need.
+    """
+    totals = min(total_lines + 2, max(5, height * 2 // 3))
     if width < NARROW_BELOW:
         # The least room is for what happens: stages come with the first rows beyond it.
-        stages = min(6, height - totals - 5)
+        rest = height - totals
+        stages = min(8, max(6, rest - 6), rest - 5)
         if stages < 4:
             return {
                 "totals": Box(0, 0, width, totals),
@@ -281,15 +280,27 @@ def _plan_calls(width: int, height: int, shown: str) -> Plan:
     }
 
 
-def plan_adjudication(width: int, height: int) -> Plan:
+def plan_adjudication(width: int, height: int, *, is_empty: bool = False) -> Plan:
     """Place the claims in full width, the evidence of one, what annotators say, and the raters.
 
     The table of raters has a place where there is room; a key enlarges it elsewhere.
+
+    Args:
+        width: Columns there are.
+        height: Rows there are.
+        is_empty: There is no claim: how one would come stands in place of evidence and labels.
     """
     raters = min(11, height // 4) if height >= 30 else 0
     rest = height - raters
     below = {"raters": Box(0, rest, width, raters)} if raters else {}
     claims = max(4, rest * 28 // 100)
+    if is_empty:
+        claims = min(4, rest // 2)
+        return {
+            "claims": Box(0, 0, width, claims),
+            "evidence": Box(0, claims, width, rest - claims),
+            **below,
+        }
     if width < NARROW_BELOW:
         decide = 8 if rest >= 18 else max(5, rest // 3)
         return {

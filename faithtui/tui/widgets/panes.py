@@ -67,9 +67,7 @@ class Panes(Widget):
             self._make_zoomed_planner = zoomed
         width, height = self.size
         if before(width, height) != self._current_planner(width, height):
-            self._show_planned(self.size)
-            # A widget that is laid out again forgets the places in what is around it, not its own.
-            self.children[0].refresh(layout=True)
+            self.update_plan()
 
     def has_place(self, pane: str) -> bool:
         """Whether a pane is seen while none is enlarged."""
@@ -79,7 +77,8 @@ class Panes(Widget):
         """Place panes anew, where what the plan depends on has changed."""
         if self.size:
             self._show_planned(self.size)
-        self.refresh(layout=True)
+        # A widget that is laid out again forgets the places in what is around it, not its own.
+        self.children[0].refresh(layout=True)
 
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""

@@ -148,7 +148,7 @@ class WordPicker(Pane):
         self._cursor = next(behind, 0)
         self.show(self._build_lines, title=title, keep=False)
         # A pane that is not laid out yet has no lines to scroll to.
-        self.call_after_refresh(self._reveal)
+        self.call_after_refresh(self._begin_at_cursor)
 
     def show_marks(self, marks: Sequence[tuple[int, int]]) -> None:
         """Show other marks in the same text."""
@@ -291,9 +291,17 @@ class WordPicker(Pane):
         self.show(self._build_lines)
         self._reveal()
 
-    def _reveal(self) -> None:
+    def _begin_at_cursor(self) -> None:
+        """Scroll so that most of what is seen comes behind the cursor: selections go on there."""
         line, _ = self._place_of(self._cursor)
-        self.scroll_to_lines(line, line)
+        height = self.scrollable_content_region.height
+        if line >= height * 2 // 3:
+            self.scroll_to(y=line - height // 3, animate=False)
+
+    def _reveal(self) -> None:
+        """Scroll so that the cursor is seen, and where there is room the line behind it."""
+        line, _ = self._place_of(self._cursor)
+        self.scroll_to_lines(line, line + 1)
 
     def _build_lines(self, width: int) -> Sequence[Line]:
         self._placed = place_words(self._text, self._words, max(1, width - 2))

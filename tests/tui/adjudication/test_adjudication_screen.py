@@ -11,7 +11,7 @@ from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.guideline_dialog import GuidelineDialog
 from faithtui.tui.screen.dialogs import GoDialog
-from tests.tui.driving import calm, opened, press, screen_text, text_of
+from tests.tui.driving import calm, opened, press, screen_text, text_of, type_ahead
 from tests.tui.test_hostile import ALL
 
 DIFFER = {1: ("yes", "no"), 2: ("no", "x"), 4: ("idk", "no")}
@@ -160,3 +160,36 @@ async def test_the_table_of_raters_is_one_key_away(app: FaithApp) -> None:
         assert screen.query_one("#raters").has_focus
         await press(pilot, "d")
         assert screen.claims.has_focus
+
+
+async def test_an_empty_list_gives_its_room_to_the_way_out(store_path: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        assert not app.screen.query_one("#decide").display
+        assert "lists something else" in screen_text(app)
+        assert screen_text(app).count("two annotators must label") == 1
+
+
+async def test_keys_typed_before_the_list_is_read_are_about_its_first_claim(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        type_ahead(app, "g", "d", "e", "a", "b", "enter")
+        await calm(pilot)
+        screen = await adjudicating(app)
+        assert screen.reader.selection is not None
+        assert "the note is kept" in screen_text(app)
+        assert all(each.final is None for each in screen.listed_entries.values())
+
+
+async def test_a_small_screen_has_a_passage_and_the_final_labels_in_view(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        shown = screen_text(app)
+        assert "P1" in shown
+        assert "[x] not fair" in shown

@@ -425,3 +425,14 @@ async def test_while_figures_are_computed_that_is_said(
         await calm(pilot)
         assert "computing" not in status(app)
         assert "Computing" not in text_of(app, "warnings")
+
+
+async def test_parts_that_are_all_too_small_take_no_room(app: FaithApp, store_path: Path) -> None:
+    labelled(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        assert app.screen.query_one("#differences").display
+        assert not app.screen.query_one("#slices").display
+        await press(pilot, "2")
+        assert "fewer than 10 not shown" in text_of(app, "slices")

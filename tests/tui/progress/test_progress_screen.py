@@ -195,3 +195,11 @@ async def test_the_stages_of_a_run_that_is_over_are_counted(
         lines = text_of(app, "stages").split("\n")
         assert lines[0].split() == ["stage", "calls", "tokens", "each", "unusable"]
         assert any(line.split()[0] == "claims" for line in lines)
+
+
+async def test_the_totals_of_a_run_that_is_over_leave_room_to_what_happened(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await watching(pilot)
+        assert screen.history is not None
+        totals = screen.totals
+        assert totals.scrollable_content_region.height == len(totals.lines) < 7

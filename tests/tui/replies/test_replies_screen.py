@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -210,3 +211,27 @@ def test_a_reply_that_attacks_the_terminal_is_drawn_as_what_it_is(evil: str) -> 
     cost = ItemCost(RunTotals(1), {0: RunTotals(1)})
     for drawn in (*call_lines((call,), cost, 80), *reply_lines(call, 80).lines):
         assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in drawn.text)
+
+
+@pytest.mark.usefixtures("replied")
+async def test_the_smallest_footer_of_review_names_the_key(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        assert "W raw replies" in screen_text(app)
+        await press(pilot, "B")
+        assert "raw replies" not in screen_text(app), "a blind reviewer may not read them"
+
+
+async def test_the_columns_stay_named_however_far_the_calls_are_scrolled(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as store:
+        for _ in range(12):
+            asked(store, store.runs.item_ids(RunId(1))[0], GOOD)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "W", "end")
+        shown = screen_text(app)
+        assert "12 verdicts" in shown
+        assert "step" in shown
+        assert "cost" in shown

@@ -17,6 +17,7 @@ PLANNERS = [
     layouts.plan_agreement,
     layouts.plan_metrics,
     layouts.plan_progress,
+    layouts.plan_adjudication,
 ]
 
 
