@@ -238,13 +238,14 @@ def content_hash(turns: Sequence[Turn]) -> str:
         len(document.text) < _PIECE for turn in turns for document in turn.retrieval_context or ()
     ):
         # The same text in one piece.
-        return hashlib.sha256(json.dumps(shape, separators=(",", ":")).encode("ascii")).hexdigest()
+        return hashlib.sha256(_ENCODER.encode(shape).encode("ascii")).hexdigest()
     digest = hashlib.sha256()
     for piece in _json_pieces(shape):
         digest.update(piece.encode("ascii"))
     return digest.hexdigest()
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _PIECE = 1 << 16
 """Characters that are written at a time: a text may be as long as a file of data lets it be."""
 

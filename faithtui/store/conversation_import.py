@@ -309,17 +309,14 @@ def _insert_turns(
         storable=("role", "content"),
     )
     retrieved = [
-        (number, position, place, each)
+        (number, position, place, each, Passage(each.text, each.images))
         for number, turns in conversations
         for position, turn_ in enumerate(turns)
         for place, each in enumerate(turn_.retrieval_context or ())
     ]
     if not retrieved:
         return
-    hash_of = {
-        each: passage_hash(each)
-        for each in {_passage_from_document(found) for *_, found in retrieved}
-    }
+    hash_of = {each: passage_hash(each) for each in {passage for *_, passage in retrieved}}
     ids = _find_or_make_documents(
         connection, {hashed: each.text for each, hashed in hash_of.items()}
     )
@@ -332,18 +329,14 @@ def _insert_turns(
                 number,
                 position,
                 place,
-                ids[hash_of[_passage_from_document(each)]],
+                ids[hash_of[passage]],
                 each.source,
                 images_to_json(each.images),
             )
-            for number, position, place, each in retrieved
+            for number, position, place, each, passage in retrieved
         ),
         storable=("source",),
     )
-
-
-def _passage_from_document(each: Document) -> Passage:
-    return Passage(each.text, each.images)
 
 
 def _find_or_make_documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:

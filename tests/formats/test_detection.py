@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,30 @@ def test_a_file_is_read_however_it_is_packed_or_encoded(
         text for _, text in texts(plain)
     ]
     assert [len(each or ()) for each in contexts(packed)] == [2, 2, 0, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress]
+)
+@pytest.mark.parametrize("kept", [0.2, 0.9])
+def test_a_packed_file_that_is_cut_off_is_told(
+    tmp_path: Path, pack: Callable[[bytes], bytes], kept: float
+) -> None:
+    packed = pack(b"".join(b'{"question": "%d", "answer": "a"}\n' % n for n in range(9_000)))
+    path = tmp_path / "cut"
+    path.write_bytes(packed[: int(kept * len(packed))])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        read(path)
+
+
+def test_the_parts_of_a_zstd_file_are_read_one_after_the_other(tmp_path: Path) -> None:
+    rows = [b'{"question": "q%d", "answer": "a", "contexts": ["c"]}\n' % n for n in range(3)]
+    skipped = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+    path = tmp_path / "parts"
+    pack = zstandard.ZstdCompressor().compress
+    path.write_bytes(pack(rows[0]) + skipped + pack(rows[1] * 400) + pack(rows[2]))
+    found, _ = read(path)
+    assert len(list(found)) == 402
 
 
 def test_without_zstd_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from faithtui.errors import InputError
 from faithtui.formats.images import STDIN
@@ -23,6 +23,8 @@ HEAD_BYTES: Final = 1 << 16
 
 _CHUNK = 1 << 16
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_ZSTD_PIECE: Final = 1024
+"""Packed bytes that are unpacked at once: they become 32 MB at most."""
 _ZSTD_SENTENCE = (
     "is packed with zstd, which this Python cannot unpack; install `faithtui[zstd]`, or unpack it "
     "first: `zstd -d FILE`"
@@ -182,12 +184,35 @@ def _find_zstd(path: Path, file: io.BufferedReader) -> Callable[[int], bytes]:
         except ImportError:
             continue
         if name == "zstandard":
-            stream = module.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-            read = stream.read
+            read = _make_zstd_reader(module.ZstdDecompressor, file)
         else:
             read = module.ZstdFile(file).read
         return read
     raise InputError(_ZSTD_SENTENCE, path=path)
+
+
+def _make_zstd_reader(make: Callable[[], Any], file: io.BufferedReader) -> Callable[[int], bytes]:
+    """Read frame after frame; the reader of `zstandard` takes a file that is cut off for whole."""
+    frame: Any = None
+    packed = b""
+
+    def read(_: int) -> bytes:
+        nonlocal frame, packed
+        while True:
+            packed = packed or file.read(_ZSTD_PIECE)
+            if not packed:
+                if frame is None:
+                    return b""
+                raise EOFError("it ends before its last part does")
+            frame = make().decompressobj() if frame is None else frame
+            found: bytes = frame.decompress(packed)
+            packed = frame.unused_data if frame.eof else b""
+            if frame.eof:
+                frame = None
+            if found:
+                return found
+
+    return read
 
 
 def _find_wide_encoding(head: bytes) -> str | None:

@@ -80,14 +80,19 @@ def insert_rows(
         if writer is not None and columns[place] not in storable
     ]
 
-    empty = {place: writer([]) for place, writer in changed if columns[place] == "images"}
+    empties: dict[str, list[Any] | dict[str, Any]] = {"images": [], "details": {}}
+    empty = {
+        place: writer(empties[columns[place]])
+        for place, writer in changed
+        if columns[place] in empties
+    }
 
     def convert(row: tuple[Any, ...]) -> list[Any]:
         values = list(row)
         for place, writer in changed:
             value = values[place]
             # Almost nothing has an image, and encoding all the empty lists takes a tenth.
-            values[place] = empty[place] if value == [] and place in empty else writer(value)
+            values[place] = empty[place] if value in ([], {}) and place in empty else writer(value)
         return values
 
     get_driver_connection(connection).executemany(text, map(convert, rows))
