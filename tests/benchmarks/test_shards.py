@@ -1,10 +1,13 @@
 """Measuring shards: CPU beside the bare metric, and memory over many conversations."""
 
 import asyncio
+import importlib.util
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +27,10 @@ from faithtui.metrics.registry import build
 from tests.benchmarks.measuring import ratio, table
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import write_lines
+from tests.engine.willing_server import willing_server
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
+RAY_SHARDS = 8
 TALKS = int(os.environ.get("FAITHTUI_SHARD_TALKS", "20000"))
 
 
@@ -151,5 +156,60 @@ def test_memory_is_flat_over_many_conversations(tmp_path: Path) -> None:
         tuple(steps),
         [tuple(steps.values())],
     )
-    # Where the journal has each reply and each conversation, and nothing of their texts.
-    assert (last - first) * 1024 / (0.9 * TALKS) < 6
+    # Caches fill up; of each reply and conversation there is only where the journal has them.
+    assert (last - first) * 1024 / (0.9 * TALKS) < 1.5
+
+
+@contextmanager
+def measuring_on_ray(source: Path, results: Path, url: str, workers: int) -> Iterator[Any]:
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "faithtui", "measure", str(source), "-o", str(results)),
+            *("--judge", "openai:m", "--base-url", url, "--concurrency", "4", "--json"),
+            *("--on", "ray", "--workers", str(workers)),
+        ],
+        env={**os.environ, "FAITHTUI_HOME": str(results.parent / "home")},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def time_ray(source: Path, results: Path, workers: int) -> float:
+    """Give the questions a second between the first answer and the last."""
+    with (
+        willing_server(0.05) as server,
+        measuring_on_ray(source, results, server.url, workers) as process,
+    ):
+        began = last = 0.0
+        answered = 0
+        while process.poll() is None:
+            time.sleep(0.005)
+            if server.answered > answered:
+                answered, last = server.answered, time.perf_counter()
+                began = began or last
+        assert process.returncode == 0
+    return answered / (last - began)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+def test_two_workers_of_ray_ask_almost_twice_as_much_of_a_slow_judge(tmp_path: Path) -> None:
+    for number in range(RAY_SHARDS):
+        talks = [conversation(f"{number}-{n}", 2) for n in range(12)]
+        write_lines(tmp_path / "s" / f"{number}.jsonl", talks)
+    rounds = [
+        (
+            time_ray(tmp_path / "s", tmp_path / f"one-{number}", 1),
+            time_ray(tmp_path / "s", tmp_path / f"two-{number}", 2),
+        )
+        for number in range(2)
+    ]
+    table(
+        "questions a second of a judge that takes 50 ms, 4 in flight a worker",
+        ("1 worker", "2 workers", "ratio"),
+        [(f"{one:.1f}", f"{two:.1f}", ratio(two, one)) for one, two in rounds],
+    )
+    assert max(two / one for one, two in rounds) > 1.5

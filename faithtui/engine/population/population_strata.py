@@ -9,6 +9,7 @@ from faithtui.agreement.population import BUNDLES
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.population.results_scan import (
+    STRATIFY_KEYS,
     ClaimPlace,
     ResultsScan,
     StratumCount,
@@ -17,7 +18,7 @@ from faithtui.engine.population.results_scan import (
 from faithtui.engine.population.sample_sizes import StratumFacts
 from faithtui.engine.review.label_plans import assume_share
 from faithtui.engine.shards.results_schema import NO_VERDICT
-from faithtui.errors import InputError
+from faithtui.errors import ConfigError, InputError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sampling_frames import name_verdict_stratum
 from faithtui.store.schema.json_columns import scoring_rule_from_json
@@ -46,6 +47,7 @@ def read_strata(
     words[NO_VERDICT] = None
     labels = (*entry.labels.names, None)
     counted = scan.count_strata()
+    _check_keys(scan.stratified_by, counted)
     names = name_strata(
         metric, scan.stratified_by, sorted({each.values for each in counted}, key=str)
     )
@@ -87,6 +89,21 @@ def read_strata(
         tuple(tuple(map(tuple, bundle)) for bundle in counts),
         labels,
     )
+
+
+def _check_keys(keys: Sequence[str], counted: Sequence[StratumCount]) -> None:
+    """Refuse a key of the metadata that no conversation has: most likely it is a slip.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for place, key in enumerate(keys):
+        is_missing = bool(counted) and all(each.values[place] is None for each in counted)
+        if is_missing and key not in STRATIFY_KEYS:
+            raise ConfigError(
+                f"no judged conversation has {make_visible_line(key)!r} in its metadata; "
+                f"--stratify takes {', '.join(STRATIFY_KEYS)} and keys of the metadata"
+            )
 
 
 def _translate(words: Mapping[str, str | None], counted: StratumCount) -> str | None:

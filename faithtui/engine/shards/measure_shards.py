@@ -257,7 +257,9 @@ def execute_order(
     described = settings.describe()
     if settings.wave is None:
         check_key(settings)
-    every = list_shards(order.source, source=order.name, shard_size=order.shard_size)
+    every = list_shards(
+        order.source, source=order.name, shard_size=order.shard_size, results=results
+    )
     shards = every if order.shard is None else select_shards(every, order.shard)
     write_manifest(results, described, order.source, order.shard_size, every)
     whole = set(list_whole_shards(results))

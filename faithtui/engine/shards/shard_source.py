@@ -108,7 +108,11 @@ class Shard:
 
 
 def list_shards(
-    address: str | Path, *, source: str | None = None, shard_size: int | None = None
+    address: str | Path,
+    *,
+    source: str | None = None,
+    shard_size: int | None = None,
+    results: Path | None = None,
 ) -> tuple[Shard, ...]:
     """Cut a source into shards.
 
@@ -118,6 +122,7 @@ def list_shards(
         source: Name of the data set; None: as an import names each file.
         shard_size: Parquet files with more rows are cut between row groups into shards of about
             so many; None: a file is a shard.
+        results: A folder whose files are results and no source, wherever it lies.
 
     Returns:
         The shards in order of their files; names are unique.
@@ -129,7 +134,12 @@ def list_shards(
     if shard_size is not None and shard_size < 1:
         raise ConfigError(f"the shard size is {shard_size}; expected 1 or more rows")
     text = str(address)
+    if not text.strip():
+        raise ConfigError("the source has no name; expected a file, a folder or a pattern")
     found = _list_remote(text) if is_remote(text) else _list_local(text)
+    if results is not None:
+        within = results.expanduser().absolute()
+        found = [each for each in found if within not in Path(each.address).parents]
     if not found:
         raise InputError(
             "holds no JSON, CSV, Parquet or Arrow file; name a file, a folder or a pattern",

@@ -255,7 +255,7 @@ def test_metadata_without_the_key_is_a_stratum_of_its_own(store: Store, tmp_path
     }
 
 
-def test_an_address_is_read_as_duckdb_reads_it(store: Store, results: str) -> None:
+def test_an_address_is_read_as_pyarrow_reads_it(store: Store, results: str) -> None:
     row = draw_population_sample(store, f"file://{results}", PopulationRequest(size=20), "ann").row
     assert row.population is not None
     assert row.population.results == f"file://{results}"
@@ -280,6 +280,7 @@ def test_strata_of_every_kind_cover_all_claims(store: Store, results: str) -> No
         ({"precision": 0.7}, "--precision is 0.7"),
         ({"stratified_by": ("verdict", "verdict")}, "twice"),
         ({"size": 1}, "3 strata need 3 claims"),
+        ({"stratified_by": ("langage",)}, "no judged conversation has 'langage'"),
         ({"design": PopulationDesign.SIMPLE, "stratified_by": ("verdict",)}, "has no strata"),
         ({"shown_share": 1.0}, "expected 0 or more, below 1"),
     ],

@@ -185,3 +185,16 @@ def test_a_shard_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path
     assert find_shard(shards, "parcels.jsonl") == shards[0]
     with pytest.raises(ConfigError, match=r"no shard `parcel`; known: parcels.jsonl"):
         find_shard(shards, "parcel")
+
+
+def test_results_within_the_source_are_no_source(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl")
+    write_lines(tmp_path / "results" / "conversations" / "b.jsonl")
+    shards = list_shards(tmp_path, results=tmp_path / "results")
+    assert [each.name for each in shards] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_a_source_without_a_name_is_not_the_current_folder(empty: str) -> None:
+    with pytest.raises(ConfigError, match="the source has no name"):
+        list_shards(empty)

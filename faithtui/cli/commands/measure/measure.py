@@ -174,7 +174,9 @@ def measure(
 
     as_json = merge_common_options(context, None, json).json
     if list_shards:
-        shards = shard_source.list_shards(source_path, source=source, shard_size=shard_size)
+        shards = shard_source.list_shards(
+            source_path, source=source, shard_size=shard_size, results=output
+        )
         for each in shards:
             print_text(each.name)
         return

@@ -6,6 +6,9 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.value_json import JsonFields, value_json
 from faithtui.engine.shards.measure_shards import MeasureSummary
 
+_MOST_PROBLEMS = 10
+"""Shards whose problem is shown; a wrong format is that of thousands of files."""
+
 
 def choose_exit_code(summary: MeasureSummary) -> int:
     """Say what the command ends with."""
@@ -26,9 +29,12 @@ def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
         summary: What became of them.
         with_line: Whether the sentence goes to stdout; problems go to stderr in any case.
     """
-    for each in summary.outcomes:
-        if each.problem is not None:
-            print_to_stderr(make_visible_line(f"shard {each.shard}: {each.problem}"))
+    problems = [each for each in summary.outcomes if each.problem is not None]
+    for each in problems[:_MOST_PROBLEMS]:
+        print_to_stderr(make_visible_line(f"shard {each.shard}: {each.problem}"))
+    if len(problems) > _MOST_PROBLEMS:
+        more = plural(len(problems) - _MOST_PROBLEMS, "more shard")
+        print_to_stderr(f"{more} ended early; --json has the reason of each")
     if with_line:
         print_text(make_visible_line(_format_sentence(summary)))
     if summary.waiting:

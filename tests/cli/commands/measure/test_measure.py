@@ -141,3 +141,13 @@ def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
         "1/4 shards · 3 conversations · 0:10 · 10 calls · 60/min · $0.5000",
         "2/4 shards · 8 conversations · 0:20 · 30 calls · 90/min · $0.7500 · 1 failed",
     ]
+
+
+def test_of_many_shards_that_end_early_the_first_say_why(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for number in range(13):
+        (tmp_path / "logs" / f"{number:02}.jsonl").write_bytes(b"\x00\xff not text")
+    found = cli("measure", tmp_path / "logs", "-o", tmp_path / "results")
+    assert found.code == 3
+    assert found.err.count("shard 0") == 10
+    assert "3 more shards ended early; --json has the reason of each" in found.err
