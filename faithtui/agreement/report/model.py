@@ -6,7 +6,7 @@ person's verdict is counted in the coverage and enters no figure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, overload
 
@@ -635,6 +635,29 @@ class ComparisonReport:
     """How many comparisons were made together."""
     holm_p: float | None
     """`signflip_p`, adjusted for them."""
+
+    def swap_judges(self) -> "ComparisonReport":
+        """Call B the first judge; the weights stay those of A's report."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            accuracy_a=self.accuracy_b,
+            accuracy_b=self.accuracy_a,
+            difference=_negate(self.difference),
+            kappa_a=self.kappa_b,
+            kappa_b=self.kappa_a,
+            kappa_difference=_negate(self.kappa_difference),
+            b_only_correct=self.a_only_correct,
+            a_only_correct=self.b_only_correct,
+        )
+
+
+def _negate(found: Estimate) -> Estimate:
+    value, low, high = (
+        None if each is None else 0.0 - each for each in (found.value, found.ci_high, found.ci_low)
+    )
+    return replace(found, value=value, ci_low=low, ci_high=high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
 """Runs over one claim set in the order in which they were made, as one value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from faithtui.agreement.report.model import ComparisonReport
+from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
+from faithtui.agreement.statistics.detection import RECALL
+from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,28 @@ class Trend:
     """The runs over a set, the first one first."""
 
     points: tuple[TrendPoint, ...]
+
+
+def estimate_weighted(
+    compared: ComparedClaims, weights: Mapping[ClaimId, float]
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Estimate accuracy, kappa and recall of claims that stand for others by known weights.
+
+    What the judge says of the others is not known, so that its shares are estimated, too.
+
+    Args:
+        compared: Claims of a run.
+        weights: How many claims each compared one stands for; others are left out.
+    """
+    rows, claims = compared.all.rows, compared.all
+    places = [place for place in compared.places.tolist() if rows[place].claim in weights]
+    known, size = sorted(set(weights.values())), len(compared.labels.names)
+    strata = np.array([known.index(weights[rows[place].claim]) for place in places], np.int64)
+    counts = np.zeros((len(known), size, size, claims.group_count), np.int64)
+    cells = (strata, claims.human[places], claims.judge[places], claims.groups[places])
+    np.add.at(counts, cells, 1)
+    matrix = GroupedMatrix.of_groups(compared.labels.names, counts, weights=known)
+    context = compared.context
+    found = context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, matrix)
+    recall = context.estimate_main_figures({"recall": RECALL}, matrix, compared.bad)
+    return found["accuracy"], found["kappa"], recall["recall"]

@@ -6,13 +6,24 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_metric_options
+from faithtui.agreement.labelled_units import LabelState
 from faithtui.agreement.report.claim_and_answer_figures import count_labelled_strata, report_claims
+from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.report import PreparedUnits, compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend import Trend, TrendPoint
+from faithtui.agreement.report.trend import Trend, TrendPoint, estimate_weighted
+from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
-from faithtui.agreement.statistics.rates import estimate_fair_units, widen_to_unknown_units
+from faithtui.agreement.statistics.posterior import widen_run_rate
+from faithtui.agreement.statistics.rates import (
+    LabelledStratum,
+    estimate_fair_units,
+    estimate_run_rate,
+    widen_to_unknown_units,
+)
+from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.engine.review.agreement_report import (
     make_other_judge,
     prepare_run_units,
@@ -91,13 +102,17 @@ def _make_point(
     report = report_claims(units.compared, units.recoded_rule)
     change = None
     if before is not None:
-        earlier, its_units = before
-        paired = read_comparable_claims(store, earlier, row, settings, None)
-        change = compare_prepared(
-            its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
-        )
+        change = _compare_runs(store, settings, before, (row, units))
     design = units.readings.design
-    known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
+    weighted = _weigh_drawn(store, claim_set, row, units)
+    if weighted is None:
+        known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
+        # A report speaks of what the run judged, this of the set.
+        score = widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged)
+        accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
+    else:
+        accuracy, kappa, recall = weighted
+        score = _estimate_set_score(claim_set, units)
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,
@@ -109,18 +124,82 @@ def _make_point(
         prompts=row.spec.prompt_digest,
         claims_from=row.spec.claims_from,
         window_size=split_metric_options(row.spec.options)[0],
-        accuracy=report.percent,
-        kappa=report.cohen_kappa,
-        recall_no=report.strict.recall,
-        # A report speaks of what the run judged, this of the set.
-        score=widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged),
+        accuracy=accuracy,
+        kappa=kappa,
+        recall_no=recall,
+        score=score,
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,
         accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
         change=change if change is not None and change.n_common else None,
-        counts_alike=design.follows_draw,
+        counts_alike=design.follows_draw and weighted is None,
     )
+
+
+def _compare_runs(
+    store: Store,
+    settings: ReportSettings,
+    before: tuple[RunRow, PreparedUnits],
+    now: tuple[RunRow, PreparedUnits],
+) -> ComparisonReport:
+    """Compare a run with the one before, with the weights of the first that has them."""
+    (earlier, its_units), (row, units) = before, now
+    if its_units.readings.design.follows_draw and not units.readings.design.follows_draw:
+        paired = read_comparable_claims(store, row, earlier, settings, None)
+        return compare_prepared(
+            units, row.spec.judge_title, make_other_judge(earlier, paired.claims)
+        ).swap_judges()
+    paired = read_comparable_claims(store, earlier, row, settings, None)
+    return compare_prepared(
+        its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
+    )
+
+
+def _weigh_drawn(
+    store: Store, claim_set: ClaimSetRow, row: RunRow, units: PreparedUnits
+) -> tuple[Estimate, Estimate, Estimate] | None:
+    """Weigh the figures of a run that judged all labelled claims because they were drawn.
+
+    What it says of the other claims is not known, and what it says of these stands for them.
+
+    Returns:
+        Accuracy, kappa and recall; None where the run judged other claims too, or not all of
+        these, and where whole conversations were drawn, whose claims weigh the same.
+    """
+    compared = units.compared
+    if not units.readings.design.follows_draw:
+        return None
+    if claim_set.design is SamplingDesign.CONVERSATIONS:
+        return None
+    weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
+    if not weights.keys() <= {compared.all.rows[place].claim for place in compared.places.tolist()}:
+        return None
+    return estimate_weighted(compared, weights)
+
+
+def _estimate_set_score(claim_set: ClaimSetRow, units: PreparedUnits) -> Estimate:
+    """Estimate the share of the set that passes, from its labels alone."""
+    passing = units.recoded_rule.passing
+    said = [
+        each
+        for each in units.compared.all.rows
+        if each.position is not None and not each.audit and each.state is LabelState.LABELLED
+    ]
+    names = units.compared.labels.names
+    strata = []
+    for stratum in claim_set.strata:
+        words = [each.human for each in said if each.stratum in (stratum.name, None)]
+        strata.append(
+            LabelledStratum(
+                stratum.population,
+                sum(word in names for word in words),
+                sum(word in passing for word in words),
+                words.count(NOT_A_CLAIM),
+            )
+        )
+    groups = len({each.group for each in said})
+    return widen_run_rate(estimate_run_rate(strata, clusters=groups), strata)
 
 
 def _bound_accuracy(

@@ -9,7 +9,12 @@ from faithtui.agreement.report.model import LevelReport
 from faithtui.domain.estimates import Reason
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import RULE, Setting
-from tests.benchmarks.partial_runs import choose_part, rest_on_part, simulate
+from tests.benchmarks.partial_runs import (
+    choose_part,
+    rest_on_part,
+    simulate,
+    simulate_weighted,
+)
 
 
 def report_part(setting: Setting, part: str) -> LevelReport:
@@ -83,3 +88,10 @@ def test_a_run_that_judged_what_was_drawn_stands_for_nothing_else(design: str) -
     other = report_part(setting, "half of the conversations")
     assert other.design.kind is not DesignKind.CONVENIENCE
     assert not other.design.follows_draw
+
+
+def test_weights_hold_the_truth_of_claims_that_a_run_did_not_judge() -> None:
+    found = simulate_weighted(Setting("stratified", 0.1, 200, 40), 12)
+    assert [*found] == ["percent", "kappa", "recall"]
+    assert sum(each.shown for each in found.values()) == 36
+    assert sum(each.holds_run for each in found.values()) >= 34

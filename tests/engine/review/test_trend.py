@@ -10,20 +10,21 @@ import pytest
 from faithtui.agreement.documents.plots.trend import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
 from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.estimates import Reason
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.review.gate import GateRequest, check_gate
 from faithtui.engine.review.run_comparison import compare_runs
 from faithtui.engine.review.trend import compute_trend
 from faithtui.errors import ConfigError, NoSharedClaims
-from faithtui.store.records import RunState
+from faithtui.store.records import ItemState, RunState
 from faithtui.store.samples.claim_sets import ClaimSetRow
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, spec_of
-from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled, skip
+from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, assess, spec_of, windows_of
+from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled, skip
 
 KEYS = "abcdefghijkl"
 BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
@@ -169,6 +170,67 @@ def test_a_run_of_what_was_drawn_is_marked_as_counted_alike(tmp_path: Path) -> N
     assert "each claim" not in back.weighting
     assert "as run 2 judged claims because they were drawn" in back.weighting
     assert "because they were drawn" not in there.weighting
+
+
+def judge_drawn(store: Store, wanted: set[ClaimId]) -> RunId:
+    """Judge some claims alone, in the words of a better judge."""
+    said = {each.claim: each for each in store.reviews.read_run_units(RunId(1)).claims}
+    spec = replace(SPEC, rule=FACTS, judge="openai:d", judge_fingerprint="d")
+    by_conversation: dict[ConversationId, list[ClaimUnit]] = {}
+    for each in said.values():
+        by_conversation.setdefault(each.conversation, []).append(each)
+    run = store.runs.create(spec, sorted(by_conversation))
+    items = store.runs.item_ids(run)
+    for item, key in zip(items, sorted(by_conversation), strict=True):
+        texts = {each.text for each in by_conversation[key] if each.claim in wanted}
+        for window in windows_of(store.conversations.get(key)):
+            full = assess(window, {**FIVE, **BETTER})
+            some = tuple(each for each in full.verdicts if each.claim.text in texts)
+            store.runs.save_window(item, replace(full, verdicts=some))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+@pytest.mark.parametrize("design", [SamplingDesign.SIMPLE, SamplingDesign.STRATIFIED])
+def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
+    tmp_path: Path, design: SamplingDesign
+) -> None:
+    """It says of the labelled claims what it would say had it judged the others, too."""
+    keys = [f"{each}{number}" for number in (1, 2, 3) for each in KEYS]
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store, keys)
+        sizes = {"judge yes": 12, "judge no": 24, "judge idk": 18}
+        plan = SamplePlan(design, 7, size=54)
+        if design is SamplingDesign.STRATIFIED:
+            plan = SamplePlan(design, 7, sizes=sizes)
+        row = sampled(store, first, plan, *(("verdict",) if plan.sizes else ()))
+        claims = drawn(store, row)
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        bad = [each for each in claims if texts[each].startswith("Claim 1")]
+        label(store, first, bad, "no")
+        label(store, first, [each for each in claims if each not in bad], "yes")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        part = judge_drawn(store, set(claims))
+        whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
+        trend = compute_trend(store, claim_set)
+        report = compute_run_agreement(store, part, ReportSettings(claim_set=claim_set.id)).report
+        forth = compare_runs(store, whole, part, "ann", claim_set=claim_set.id).report
+    assert [each.run for each in trend.points] == [first, part, whole]
+    _, alone, last = trend.points
+    assert (alone.counts_alike, alone.accuracy_bounds) == (False, None)
+    for name in ("accuracy", "kappa", "recall_no"):
+        mine, its = getattr(alone, name), getattr(last, name)
+        assert mine.value == pytest.approx(its.value)
+        assert mine.has_interval == its.has_interval
+    assert alone.score.has_interval
+    if design is SamplingDesign.STRATIFIED:
+        assert alone.score.value == pytest.approx(last.score.value)
+        assert alone.accuracy.value != report.claims.percent.value
+    assert last.change is not None
+    assert last.change.difference.value == pytest.approx(0)
+    assert (last.change.accuracy_b, last.change.accuracy_a) == (forth.accuracy_a, forth.accuracy_b)
 
 
 def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
