@@ -112,10 +112,9 @@ class ProgressScreen(FaithScreen):
 
     def _plan_panes(self, width: int, height: int) -> Plan:
         below = "failed" if self.below_failed else "events"
-        if self._shown is None or self.history is None:
-            return layouts.plan_progress(width, height, below=below)
         # Of a run that is over nothing changes any more: the totals need what they need.
-        lines = len(draw.total_lines(self._shown, max(1, width - 2)))
+        over = None if self.history is None else self._shown
+        lines = layouts.TOTALS if over is None else len(draw.total_lines(over, max(1, width - 2)))
         return layouts.plan_progress(width, height, below=below, total_lines=lines)
 
     def on_mount(self) -> None:
@@ -158,10 +157,7 @@ class ProgressScreen(FaithScreen):
         before = self.row
         if before is not None and (before.id, before.failed) == (row.id, row.failed):
             return self.failed_rows
-        store = self.session.store
-        wanted = parse_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
-        items = await self.read(store.search.find_items, row.id, wanted, "number")
-        return await self.read(store.runs.item_rows, items[:MAX_FAILED_LISTED])
+        return await self.read(_read_failed_items, self.session, row.id)
 
     def show_loaded(
         self, row: RunRow | None, failed: Sequence[ItemRow] = (), *, elsewhere: bool = False
@@ -351,6 +347,13 @@ def _read_run(session: Session, run: RunId) -> RunRow:
     from faithtui.engine.runs.run_liveness import read_run
 
     return read_run(session.store, run)
+
+
+def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
+    """Read the first conversations that failed: meant for a thread."""
+    wanted = parse_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
+    items = session.store.search.find_items(run, wanted, "number")
+    return session.store.runs.item_rows(items[:MAX_FAILED_LISTED])
 
 
 def _read_history(session: Session, row: RunRow) -> RunHistory:

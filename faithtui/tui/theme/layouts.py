@@ -211,7 +211,13 @@ def _share_out(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
     return parts
 
 
-def plan_progress(width: int, height: int, *, below: str = "events", total_lines: int = 7) -> Plan:
+TOTALS = 7
+"""Lines of totals of a run that is on."""
+
+
+def plan_progress(
+    width: int, height: int, *, below: str = "events", total_lines: int = TOTALS
+) -> Plan:
     """Place totals, stages and events, and where wide what failed.
 
     Args:
