@@ -59,7 +59,7 @@ TABLE_ROW = Limit(
     "a row of a table",
     8 * MB,
     "characters",
-    "write the table as JSON lines, or split the row",
+    "write the table as JSON lines, or shorten its cells",
 )
 """Of CSV and the like, whose reader holds each cell at four bytes a character."""
 

@@ -174,7 +174,7 @@ class MeasurementSession:
         self._shared = shared
         self._profile = profile
         self._refused = refused
-        self._ladder = OutputFormatFallback(judge.ref, judge.rungs)
+        self._format_fallback = OutputFormatFallback(judge.ref, judge.rungs)
         self._pricing = _choose_pricing(judge.ref, options)
         self._askers: dict[int, tuple[Metric[Any], Asker]] = {}
 
@@ -243,7 +243,7 @@ class MeasurementSession:
                 shared.replies,
                 slots=Slots(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
-                format_fallback=self._ladder,
+                format_fallback=self._format_fallback,
                 limiter=shared.get_limiter(self._judge.account),
                 budget=shared.budget,
                 breaker=shared.breaker,

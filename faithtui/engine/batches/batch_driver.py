@@ -55,7 +55,7 @@ async def _drive_some(
 ) -> None:
     asker = Asker(
         judge,
-        StoreReplyCache(execution.recorder, judge.ref, execution.row.id, None),
+        StoreReplyCache(execution.writer, judge.ref, execution.row.id, None),
         tally=execution.control.tally,
         load_image=StoreImages(execution.store, execution.row.spec.judge, execution.image_hosts),
         sender=collector,

@@ -227,7 +227,7 @@ class _BatchRunner:
             before: The run as it stood.
         """
         execution, store = self.execution, self.execution.store
-        await execution.recorder.write(store.runs.set_state, execution.row.id, RunState.RUNNING)
+        await execution.writer.write(store.runs.set_state, execution.row.id, RunState.RUNNING)
         execution.emit(RunStarted(execution.row.id, execution.update_progress()))
         try:
             return await self._read_drive_and_submit(before)
@@ -280,7 +280,7 @@ class _BatchRunner:
     def _make_collector(self) -> QuestionCollector:
         spec = self.execution.row.spec
         return QuestionCollector(
-            self.execution.recorder,
+            self.execution.writer,
             self.execution.row.id,
             size_of=self.client.size,
             most_bytes=self.submitter.most_bytes,

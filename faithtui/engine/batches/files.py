@@ -140,7 +140,7 @@ async def export_questions(
                         lines_of_spool = (line.decode("ascii") for line in spool)
                         write_text(path, lines_of_spool, force=False)
             if questions:
-                await execution.recorder.write(
+                await execution.writer.write(
                     lambda: store.batches.plan_batch(
                         run, uid, list(questions.values()), provider_id=BY_FILE
                     )
@@ -209,7 +209,7 @@ async def import_answers(
                     imported.answered += read.answered
                     imported.failed += read.failed
                     if waiting and not batches.list_waiting(batch.uid):
-                        await execution.recorder.write(batches.end_batch, batch.uid, UNANSWERED)
+                        await execution.writer.write(batches.end_batch, batch.uid, UNANSWERED)
             imported.ignored = sum(uids.values()) - imported.answered - imported.failed
             collector = _make_collector(execution, environment, lambda each: 0)
             collector.buffer.close()
@@ -242,7 +242,7 @@ async def _drive_run(
     opening = open_run_judge(row, environment)
 
     async def drive_with_judge(execution: RunExecution) -> RunEnding:
-        await execution.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        await execution.writer.write(store.runs.set_state, row.id, RunState.RUNNING)
         execution.emit(RunStarted(row.id, execution.update_progress()))
         async with opening as judge:
             return await through(execution, judge)
@@ -265,7 +265,7 @@ def _make_collector(
 ) -> QuestionCollector:
     spec = execution.row.spec
     return QuestionCollector(
-        execution.recorder,
+        execution.writer,
         execution.row.id,
         size_of=size_of,
         most_bytes=sys.maxsize,

@@ -74,7 +74,7 @@ class BatchTracker:
         Raises:
             JudgeError: It cannot be looked at, or its results broke off.
         """
-        batches, write = self.execution.store.batches, self.execution.recorder.write
+        batches, write = self.execution.store.batches, self.execution.writer.write
         provider_id = row.provider_id
         is_found = provider_id is None
         if provider_id is None:
@@ -107,7 +107,7 @@ class BatchTracker:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
         reason = format_refusal(why)
         is_too_much = reason.startswith(TOO_MUCH)
-        await self.execution.recorder.write(self.execution.store.batches.give_up, row.uid, reason)
+        await self.execution.writer.write(self.execution.store.batches.give_up, row.uid, reason)
         if not is_too_much or row.requests == 1:
             self.stop_error = JudgeRequestRejected(
                 f"the provider refused a batch ({row.requests:,} in it): {why}"

@@ -106,7 +106,7 @@ class QuestionCollector:
 
     def __init__(
         self,
-        recorder: RunWriter,
+        writer: RunWriter,
         run: RunId,
         *,
         size_of: Callable[[JudgeRequest], int],
@@ -116,7 +116,7 @@ class QuestionCollector:
         """Prepare.
 
         Args:
-            recorder: Writes to the store of the run.
+            writer: Writes to the store of the run.
             run: The run.
             size_of: Says how many bytes a question takes in a batch; raises JudgeRequestRejected.
             most_bytes: How many a batch may have.
@@ -124,9 +124,9 @@ class QuestionCollector:
         """
         self.buffer = QuestionBuffer()
         self.other_batches: set[str] = set()
-        self._recorder = recorder
-        self._batches = recorder.store.batches
-        self._calls = recorder.store.calls
+        self._writer = writer
+        self._batches = writer.store.batches
+        self._calls = writer.store.calls
         self._run = run
         self._size_of = size_of
         self._most_bytes = most_bytes
@@ -189,9 +189,9 @@ class QuestionCollector:
         except JudgeReplyInvalid as error:
             asked.count.problem, asked.count.raw = str(error), error.raw
             if last.state is RequestState.ANSWERED and last.run == self._run:
-                await self._recorder.write(self._batches.mark_unusable, last.batch, last.number)
+                await self._writer.write(self._batches.mark_unusable, last.batch, last.number)
             raise
-        await self._recorder.write(self._batches.mark_usable, last.batch, asked.key)
+        await self._writer.write(self._batches.mark_usable, last.batch, asked.key)
         return value
 
     def _collect_question(self, asked: QuestionContext, request: JudgeRequest, tries: int) -> None:

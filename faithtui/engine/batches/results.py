@@ -65,7 +65,7 @@ async def store_results(
     some: list[QuestionResult] = []
 
     async def commit_results() -> None:
-        totals = await execution.recorder.write(store.batches.store_results, row.uid, tuple(some))
+        totals = await execution.writer.write(store.batches.store_results, row.uid, tuple(some))
         some.clear()
         if totals is not None and row.run == execution.row.id:
             execution.totals = totals

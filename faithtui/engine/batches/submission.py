@@ -122,8 +122,8 @@ class BatchSubmitter:
     async def _submit_batch(self, shard: list[CollectedQuestion], buffer: QuestionBuffer) -> None:
         """Write a batch down, send it, and note its receipt."""
         execution, uid = self._execution, uuid.uuid4().hex
-        batches, write = execution.store.batches, execution.recorder.write
-        await execution.recorder.wait_until_writable()
+        batches, write = execution.store.batches, execution.writer.write
+        await execution.writer.wait_until_writable()
         await write(batches.plan_batch, execution.row.id, uid, [each.question for each in shard])
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
         if self._environment.log_prompts:

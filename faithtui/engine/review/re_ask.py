@@ -88,8 +88,8 @@ async def re_ask_claim(
         MetricError: The metric cannot apply any more.
     """
     environment = environment or RunEnvironment()
-    recorder = RunWriter(store)
-    recorder.unstored.recover_into_store(store)
+    writer = RunWriter(store)
+    writer.unstored.recover_into_store(store)
     view = store.runs.review_view(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
     if shown is None:
@@ -113,14 +113,14 @@ async def re_ask_claim(
         # stays whole: it names the messages of every window that its document meets.
         conversation = replace(conversation, turns=conversation.turns[: max(window.turns) + 1])
     async with judge as opened:
-        asker = _make_asker(recorder, view, opened, environment)
+        asker = _make_asker(writer, view, opened, environment)
         try:
             ask = _ReAsk(asker.bind_to_item(item), replicate, wanted, window.position)
             findings = await drive_questions(metric.gather(conversation, ask.traits, given), ask)
             assessment = metric.assess(findings, window)
         except StoreError as error:
             await asker.drain()
-            raise recorder.unstored.explain_error(error) from error
+            raise writer.unstored.explain_error(error) from error
         finally:
             await asker.aclose()
     found = next((each for each in assessment.verdicts if _is_same_claim(each.claim, wanted)), None)
@@ -164,13 +164,13 @@ class _ReAsk:
 
 
 def _make_asker(
-    recorder: RunWriter, view: ReviewView, judge: Judge, environment: RunEnvironment
+    writer: RunWriter, view: ReviewView, judge: Judge, environment: RunEnvironment
 ) -> Asker:
-    row, store = view.run, recorder.store
+    row, store = view.run, writer.store
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     return Asker(
         judge,
-        StoreReplyCache(recorder, judge.ref, row.id, None),
+        StoreReplyCache(writer, judge.ref, row.id, None),
         concurrency=row.spec.concurrency,
         format_fallback=OutputFormatFallback(
             judge.ref, judge.rungs, known=None if known is None else OutputFormat(known)

@@ -73,7 +73,7 @@ class RunExecution:
     row: RunRow
     metric: Metric[Any]
     control: RunControl
-    recorder: RunWriter
+    writer: RunWriter
     emit: EventSink
     on_steps: Callable[[str], None]
     counts: RunProgress
@@ -179,7 +179,7 @@ async def execute_opened_run(
                 row = store.runs.row(run)
             emit(RunEnded(run, RunState.STOPPED, reason, _make_last_progress(row, latest)))
             raise
-        await execution.recorder.write(store.runs.set_state, run, state, reason)
+        await execution.writer.write(store.runs.set_state, run, state, reason)
         try:
             # The run has ended: a check that is given up, or cannot be written, leaves it
             # unchecked.
@@ -203,19 +203,19 @@ def _make_execution(
     def emit_trouble(sentence: str | None) -> None:
         emit(StoreTroubled(row.id, sentence, execution.update_progress()))
 
-    recorder = RunWriter(store, on_trouble=emit_trouble)
+    writer = RunWriter(store, on_trouble=emit_trouble)
     execution = RunExecution(
         store,
         row,
         metric,
         control,
-        recorder,
+        writer,
         emit,
         tell,
         RunProgress.from_row(row),
         _call_totals_from_row(row),
-        ItemChecks(store, CheckRules.from_metric(metric), recorder.write_shared),
-        StoreLeases(store, run=row.id, write=recorder.write_shared),
+        ItemChecks(store, CheckRules.from_metric(metric), writer.write_shared),
+        StoreLeases(store, run=row.id, write=writer.write_shared),
         CircuitBreaker(row.spec.max_failures, row.conversations),
     )
     return execution
@@ -314,7 +314,7 @@ async def _store_windows(
             failures.append(assessment.score.reason or "failed")
         if position in item.stored_windows:
             continue
-        await execution.recorder.write_shared(execution.store.runs.save_window, item.id, assessment)
+        await execution.writer.write_shared(execution.store.runs.save_window, item.id, assessment)
         progress = execution.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind, _, words = (assessment.score.reason or "").partition(":")
@@ -336,7 +336,7 @@ async def _finish_item(
     incomplete: bool = False,
 ) -> None:
     finish = execution.store.runs.finish_item
-    await execution.recorder.write_shared(finish, item, state, reason, conclusion, checked)
+    await execution.writer.write_shared(finish, item, state, reason, conclusion, checked)
     if checked is None and state is not ItemState.SKIPPED:
         await execution.checks.check_stored(item)
     progress = execution.update_progress(**{state.value: 1, "incomplete": int(incomplete)})

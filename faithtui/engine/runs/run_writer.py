@@ -125,7 +125,7 @@ class StoreReplyCache:
 
     def __init__(
         self,
-        recorder: RunWriter,
+        writer: RunWriter,
         judge: str,
         run: RunId,
         worker: str | None,
@@ -134,13 +134,13 @@ class StoreReplyCache:
         """Prepare.
 
         Args:
-            recorder: Writes.
+            writer: Writes.
             judge: What the user calls the judge.
             run: The run that asks.
             worker: Whose leases the replies end; None: there are none.
             on_totals: Told what the run came to, by all processes, after each reply.
         """
-        self._recorder = recorder
+        self._writer = writer
         self._judge = judge
         self._run = run
         self._worker = worker
@@ -148,15 +148,15 @@ class StoreReplyCache:
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the usable reply to the question with this key, or one that was cut."""
-        return self._recorder.store.calls.find_reply(key, or_cut=or_cut)
+        return self._writer.store.calls.find_reply(key, or_cut=or_cut)
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest reply to the question with this key that could not be used, if any."""
-        return self._recorder.store.calls.find_unusable_reply(key)
+        return self._writer.store.calls.find_unusable_reply(key)
 
     async def wait_until_writable(self) -> None:
         """Wait until what is bought can be kept."""
-        await self._recorder.wait_until_writable()
+        await self._writer.wait_until_writable()
 
     async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile.
@@ -178,13 +178,13 @@ class StoreReplyCache:
             usable=usable,
         )
         try:
-            totals = await self._recorder.write_shared(
-                self._recorder.store.calls.save_reply, meant, reply
+            totals = await self._writer.write_shared(
+                self._writer.store.calls.save_reply, meant, reply
             )
         except BaseException:
             # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored
             # nevertheless; it is never counted twice.
-            self._recorder.unstored.add(meant, reply)
+            self._writer.unstored.add(meant, reply)
             raise
         if totals is not None:
             self._on_totals(totals)

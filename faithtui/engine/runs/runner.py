@@ -121,10 +121,10 @@ async def _judge_pending_items(
     execution.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
     leases: Leases = execution.leases if judge.account else NoLeases()
-    room = execution.recorder.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
+    room = execution.writer.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
     with room:
         asker = _make_asker(execution, judge, environment, leases)
-        await execution.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        await execution.writer.write(store.runs.set_state, row.id, RunState.RUNNING)
         execution.emit(RunStarted(row.id, execution.update_progress()))
         left = row.conversations - row.done - row.failed - row.skipped
         workers = min(MOST_CONCURRENT, left)
@@ -135,7 +135,7 @@ async def _judge_pending_items(
             return RunState.STOPPED, str(error)
         except StoreError as error:
             await _drain_answers(execution, asker)
-            raise execution.recorder.unstored.explain_error(error) from error
+            raise execution.writer.unstored.explain_error(error) from error
         except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
             await _drain_answers(execution, asker)
             raise
@@ -197,7 +197,7 @@ def _make_asker(
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
-        StoreReplyCache(execution.recorder, judge.ref, row.id, leases.holder, set_totals),
+        StoreReplyCache(execution.writer, judge.ref, row.id, leases.holder, set_totals),
         slots=control.requests,
         tally=control.tally,
         format_fallback=OutputFormatFallback(

@@ -225,7 +225,7 @@ def _make_sort_key(name: ClaimName) -> tuple[str, str, int, str, str]:
 def _read_claims(
     connection: Connection, numbers: Sequence[int]
 ) -> dict[int, tuple[ClaimName, BundleClaim]]:
-    conversation_ids: dict[int, ConversationName] = {}
+    names: dict[int, ConversationName] = {}
     found: dict[int, tuple[ClaimName, BundleClaim]] = {}
     for some in split_into_chunks(numbers):
         for row in connection.execute(
@@ -240,7 +240,7 @@ def _read_claims(
             .outerjoin(document, document.c.id == claim.c.document_id)
             .where(claim.c.id.in_(some))
         ):
-            talk = conversation_ids.setdefault(
+            talk = names.setdefault(
                 row.conversation_id, ConversationName(row.source, row.key, row.content_hash)
             )
             found[row.id] = (

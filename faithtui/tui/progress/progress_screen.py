@@ -79,10 +79,10 @@ class ProgressScreen(FaithScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.control = RunKeys(self)
+        self.run_keys = RunKeys(self)
         self.event_list = EventList(self)
         self.replies = RawReplies(self, self.find_item)
-        self.add_controllers(self.control, self.replies)
+        self.add_controllers(self.run_keys, self.replies)
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
@@ -190,9 +190,8 @@ class ProgressScreen(FaithScreen):
 
     def _forget_run(self) -> None:
         """Begin with another run."""
-        self.history = None
         self.event_list.clear()
-        self.attempt = self.state = None
+        self.history = self.attempt = self.state = None
 
     def read_again(self) -> None:
         """Follow a run of another process."""
@@ -208,7 +207,7 @@ class ProgressScreen(FaithScreen):
 
     def update_view(self) -> None:
         """Draw the run as it is at this moment."""
-        self.control.close_outdated_question()
+        self.run_keys.close_outdated_question()
         if not self.is_current:
             return
         row = self.row
@@ -239,15 +238,16 @@ class ProgressScreen(FaithScreen):
         self._draw(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
-            self.control.tell_end()
+            self.run_keys.tell_end()
             self.load()
 
     def _start_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
         """Begin with another attempt of the run: what was said of the one before is over."""
         if self.attempt is not None:
             self.show_message()
-        self.attempt, self.pace = run, PaceMeter()
-        self.control.begin_attempt()
+        self.attempt, self.pace, self.history = run, PaceMeter(), None
+        self.query_one(Panes).update_plan()
+        self.run_keys.begin_attempt()
         self.event_list.begin_attempt(snapshot.elapsed_s)
         self.event_list.read_all_names(snapshot.run)
 

@@ -104,23 +104,23 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     def advance(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
-        looked = self.screen.review_state
-        if looked is None:
+        state = self.screen.review_state
+        if state is None:
             return
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.advance(claim, later=later)
         elif not self.session.preferences.auto_advance:
-            self.screen.update_view(looked.position)
+            self.screen.update_view(state.position)
         else:
             ahead = position.overlay_pending(
-                looked.view, self.session.reviewer, self.screen.writer.pending_verdicts
+                state.view, self.session.reviewer, self.screen.writer.pending_verdicts
             )
-            at = position.advance_position(ahead, looked.position)
+            at = position.advance_position(ahead, state.position)
             if at is None:
                 self.screen.writer.leave_when_saved()
             else:
                 self.screen.writer.stay()
-            self.screen.update_view(at or looked.position)
+            self.screen.update_view(at or state.position)
             if at is None:
                 self.screen.panes.claims.block_keys()
 

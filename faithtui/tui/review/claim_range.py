@@ -44,10 +44,10 @@ class ClaimRange(Controller["ReviewScreen"]):
 
     def give_verdict(self, verdict: str) -> None:
         """Give one verdict on all claims of the marked range, as one step."""
-        looked = self.screen.review_state
-        if looked is None:
+        state = self.screen.review_state
+        if state is None:
             return
-        chosen = position.list_range(looked.view, looked.position, self.start)
+        chosen = position.list_range(state.view, state.position, self.start)
         if not chosen:
             self.clear()
             key = self.keys("review.range")
@@ -55,8 +55,8 @@ class ClaimRange(Controller["ReviewScreen"]):
             self.screen.redraw()
             return
         words = (
-            f"{fmt.count_in_words(len(chosen), *looked.spec.units)} = "
-            f"{fmt.describe_label(verdict, looked.labels)}"
+            f"{fmt.count_in_words(len(chosen), *state.spec.units)} = "
+            f"{fmt.describe_label(verdict, state.labels)}"
         )
 
         def save_if_confirmed(answer: str | None) -> None:

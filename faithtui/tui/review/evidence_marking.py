@@ -69,19 +69,19 @@ class EvidenceMarking(Controller["ReviewScreen"]):
 
     def action_mark_evidence(self) -> None:
         """Open the passages of the chosen claim."""
-        looked, claim = self.screen.review_state, self.screen.claim
-        if looked is None or claim is None:
+        state, claim = self.screen.review_state, self.screen.claim
+        if state is None or claim is None:
             return
         if claim.kind == "statement":
-            self.refuse(f"a {looked.spec.units[0]} is a part of its passage: nothing else decides")
-        elif not looked.passages:
+            self.refuse(f"a {state.spec.units[0]} is a part of its passage: nothing else decides")
+        elif not state.passages:
             self.refuse("there is no passage here to mark anything in")
         else:
-            chosen = min(looked.position.passage, len(looked.passages) - 1)
+            chosen = min(state.position.passage, len(state.passages) - 1)
             self.navigation.open_window(
                 EvidenceDialog(
                     claim.text,
-                    looked.passages,
+                    state.passages,
                     chosen,
                     self.marks_of(claim),
                     lambda marks: self._save(claim, marks),

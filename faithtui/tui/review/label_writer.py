@@ -232,7 +232,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Show claims as they were before, and go back to the first one that was not saved."""
         for claim in claims:
             self.screen.queue_navigator.reopen_unsaved_claim(claim)
-            self.screen.hiding.forget_unsaved_reveal(claim)
+            self.screen.reveal.forget_unsaved_reveal(claim)
             self.pending_verdicts.pop(claim, None)
             self.screen.verdicts.forget_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()

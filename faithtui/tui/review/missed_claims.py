@@ -89,16 +89,16 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
 
     def action_missed_claims(self) -> None:
         """Open the answer of the chosen claim."""
-        looked, claim = self.screen.review_state, self.screen.claim
-        if looked is None or claim is None:
+        state, claim = self.screen.review_state, self.screen.claim
+        if state is None or claim is None:
             return
-        if looked.spec.judges != "claim":
-            self.refuse(f"{looked.spec.title} extracts no claims from answers: none can be missed")
+        if state.spec.judges != "claim":
+            self.refuse(f"{state.spec.title} extracts no claims from answers: none can be missed")
             return
         if self.screen.writer.in_flight:
             self.refuse("what was said last is still being saved: press it again")
             return
-        known = AnswerClaims.from_view(looked.view, claim.turn)
+        known = AnswerClaims.from_view(state.view, claim.turn)
         self.navigation.open_window(
             MissedClaimsDialog(known, self._add, self._remove, self._set_complete)
         )

@@ -59,7 +59,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             escape_line(queue.title, limit=40),
             Piece(self.keys.fill_in_keys(hidden)),
         )
-        self.screen.hiding.read_again()
+        self.screen.reveal.read_again()
         self.screen.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -126,17 +126,17 @@ class ReAsk(Controller["ReviewScreen"]):
 
     def show_asked_again(self, fresh: FreshVerdict) -> None:
         """Say what the judge says now, and read the conversation again."""
-        looked = self.screen.review_state
+        state = self.screen.review_state
         self.screen.queue_navigator.forget_read_ahead()
-        if looked is None or looked.view.item.id != fresh.item:
+        if state is None or state.view.item.id != fresh.item:
             return
-        if fresh.claim in looked.view.hidden:
+        if fresh.claim in state.view.hidden:
             self.show_message(
                 Piece("asked again; the answer is hidden like the first one", "quiet")
             )
         else:
-            word = fmt.describe_label(fresh.label, looked.labels)
-            look = fmt.get_label_look(fresh.label, looked.labels)
+            word = fmt.describe_label(fresh.label, state.labels)
+            look = fmt.get_label_look(fresh.label, state.labels)
             self.show_message(Piece("asked again: "), Piece(word, f"strong {look}"))
         self.screen.loader.read_again()
 

@@ -103,8 +103,8 @@ class ReviewScreen(FaithScreen):
         self.writer = LabelWriter(self)
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
-        self.hiding = JudgeReveal(self)
-        self.blind_mode = BlindMode(self, self.hiding.read_again)
+        self.reveal = JudgeReveal(self)
+        self.blind_mode = BlindMode(self, self.reveal.read_again)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -119,7 +119,7 @@ class ReviewScreen(FaithScreen):
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
-        self.add_controllers(self.hiding, self.blind_mode, self.undo, self.notes, self.guideline)
+        self.add_controllers(self.reveal, self.blind_mode, self.undo, self.notes, self.guideline)
         self.add_controllers(
             self.verdicts,
             self.evidence,
@@ -265,10 +265,10 @@ class ReviewScreen(FaithScreen):
             self.panes.draw_all(self.review_state, moved=moved)
             self._update_title(self.review_state)
 
-    def _update_title(self, looked: ReviewState) -> None:
+    def _update_title(self, state: ReviewState) -> None:
         room = self.size.width - width_of(self.title_pieces())
         cursor, blind = self.queue_navigator.cursor, self.session.is_blind
-        self.set_title(*title_pieces(looked, cursor, room, blind=blind))
+        self.set_title(*title_pieces(state, cursor, room, blind=blind))
 
     # What panes and lines of the screen say
 
@@ -335,7 +335,7 @@ class ReviewScreen(FaithScreen):
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
-            self.refuse(f"the metrics would show the judge: {self.hiding.describe_way_out()}")
+            self.refuse(f"the metrics would show the judge: {self.reveal.describe_way_out()}")
         else:
             self.post_message(ShowScreen("metrics"))
 

@@ -92,15 +92,15 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_verdict_elsewhere(self) -> None:
         """Tell why a verdict key did nothing."""
-        looked = self.screen.review_state
-        if looked is None or looked.claim is None:
+        state = self.screen.review_state
+        if state is None or state.claim is None:
             self.refuse("there is nothing here to give a verdict on")
         else:
             keys = " ".join(
                 self.keys(f"review.verdict-{VERDICT_IDS[key]}")
-                for key, _, _ in list_verdict_choices(looked.spec)
+                for key, _, _ in list_verdict_choices(state.spec)
             )
-            self.refuse(f"{looked.spec.title} has no verdict on this key: its keys are {keys}")
+            self.refuse(f"{state.spec.title} has no verdict on this key: its keys are {keys}")
 
     def run_requested_action(self, event: ClaimList.ActionRequested) -> None:
         """Do what a key of the list asks for, on the claim that was painted."""

@@ -106,9 +106,11 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
         assert "ctrl+x again stops at once" in status(app)
         run.end()
         await until(pilot, lambda: "were kept" in status(app))
+        await until(pilot, lambda: screen.history is not None)
         again = StagedRun(replace(staging.ON, elapsed_s=9.0, recent=staging.EVENTS[:1]))
         app.session.process_runs.append(again)  # type: ignore[arg-type]  # as above
         await until(pilot, lambda: status(app) == "")
+        assert screen.history is None, "what became of the run before is no longer drawn"
         assert screen.event_list.began is not None
         assert (screen.session.now() - screen.event_list.began).total_seconds() == 9.0
         await until(pilot, lambda: "conv-0112" not in text_of(app, "events"))

@@ -63,8 +63,8 @@ class FakeReviewScreen(FakeScreen):
         self.writer = LabelWriter(screen)
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
-        self.hiding = JudgeReveal(screen)
-        self.blind_mode = BlindMode(screen, self.hiding.read_again)
+        self.reveal = JudgeReveal(screen)
+        self.blind_mode = BlindMode(screen, self.reveal.read_again)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
@@ -75,7 +75,7 @@ class FakeReviewScreen(FakeScreen):
         self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
-            self.verdicts, self.hiding, self.blind_mode, self.undo, self.notes, self.evidence,
+            self.verdicts, self.reveal, self.blind_mode, self.undo, self.notes, self.evidence,
             self.marking, self.missed_claims, self.search,
             self.re_ask, self.moves, self.queue_navigator,
         )  # fmt: skip

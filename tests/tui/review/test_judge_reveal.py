@@ -273,9 +273,9 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.press("v")
     assert screen.message == "the judge is shown: B hides it"
-    assert not screen.hiding.offers("reveal"), "the footer does not name the key"
+    assert not screen.reveal.offers("reveal"), "the footer does not name the key"
     assert not screen.press("T")
-    screen.hiding.action_truths()
+    screen.reveal.action_truths()
     assert screen.message == "no truths are hidden here"
 
 
@@ -308,7 +308,7 @@ async def test_a_look_that_could_not_be_saved_is_hidden_again(session: Session) 
     first = screen.claims[0]
     session.revealed.add(first)
     session.revealed_truths.add(screen.view.item.id)
-    screen.hiding.forget_unsaved_reveal(first)
+    screen.reveal.forget_unsaved_reveal(first)
     assert not session.revealed
     assert not session.revealed_truths
 
@@ -318,13 +318,13 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     session.hide_judge(True)
-    assert screen.hiding.describe_way_out() == "B stops hiding it"
+    assert screen.reveal.describe_way_out() == "B stops hiding it"
     entries = ((screen.view.item.id, screen.claims[0]),)
     session.hide_judge(False)
     session.take_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
     assert screen.message.endswith("Q leaves the queue")
-    assert screen.hiding.describe_way_out() == "Q leaves the blind queue, then B stops hiding it"
+    assert screen.reveal.describe_way_out() == "Q leaves the blind queue, then B stops hiding it"
     for key in ("Q", "B"):
         assert session.is_blind
         assert screen.press(key)
