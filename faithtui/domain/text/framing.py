@@ -1,40 +1,69 @@
-"""Empty words around a statement: "It should be noted that …", "…, as mentioned above", [3].
+"""Empty phrases around a statement: "It should be noted that …", "…, as mentioned above", [3].
 
-They say nothing that a passage could hold, so whoever looks words up leaves them out. Only words of
-speaking and small words are empty: one other word, a name, a number or a negation in an opening
-makes it a part of what is said.
+They say nothing that a passage could hold, so whoever looks words up leaves them out. Only phrases
+that stand here are left out: a bag of empty words also took "far from accurate" for one.
 """
 
 import re
 from typing import Final
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.word_lists import (
-    CONDITIONS,
-    FIRST_PERSON,
-    NEGATIONS,
-    OF_SPEAKING,
-    STOP_WORDS,
+
+_NOUNS: Final = (
+    r"(?:answer|article|context|document|material|paragraph|passage|response|source|text)s?"
+)
+_THE_SOURCE: Final = rf"(?:the|this|these) (?:(?:above|given|provided|retrieved) )?{_NOUNS}"
+_SAID: Final = (
+    r"(?:added|discussed|described|emphasi[sz]ed|explained|highlighted|mentioned|noted|pointed out"
+    r"|remembered|said|stated|stressed)"
+)
+_TO_SAY: Final = r"(?:add|emphasi[sz]e|highlight|know|mention|note|point out|remember|stress)"
+_SAYING: Final = (
+    r"(?:adding|emphasi[sz]ing|highlighting|keeping in mind|knowing|mentioning|noting"
+    r"|pointing out|remembering|stressing)"
+)
+_OF_WORTH: Final = (
+    rf"(?:(?:important|interesting|useful|helpful|relevant) to {_TO_SAY}|worth {_SAYING})"
 )
 
-_PERSONS: Final = frozenset(
-    ("he", "she", "they", "him", "her", "them", "his", "hers", "their", "theirs", "who", "whose")
+_OPENING: Final = re.compile(
+    "|".join(
+        (
+            # Up to "that": who says it is the text itself, or nobody.
+            rf"it (?:should|must|may|can) (?:also )?be {_SAID}(?: here| at this point)? that,?\s",
+            rf"it is (?:also )?{_OF_WORTH}(?: here| at this point)? that,?\s",
+            r"(?:please )?(?:also )?(?:note|keep in mind|remember) that\s",
+            rf"{_THE_SOURCE} (?:also )?(?:describes?|explains?|highlights?|indicates?|mentions?"
+            r"|notes?|points? out|says?|shows?|states?) that\s",
+            # Up to a comma.
+            rf"(?:according to|based on|as (?:{_SAID} )?in) {_THE_SOURCE}(?: provided| above)?,\s",
+            rf"as {_SAID}(?: above| before| earlier)?,\s",
+            r"(?:generally|broadly|simply|briefly|frankly) speaking,\s",
+            r"(?:to put it|put) (?:simply|briefly|plainly|another way),\s",
+            r"for (?:the sake of )?completeness,\s",
+            r"(?:in (?:short|summary|conclusion|essence|brief|addition|other words)|of course"
+            r"|to (?:begin with|conclude|sum up|summari[sz]e)|overall|furthermore|moreover"
+            r"|additionally|first|firstly|finally|lastly|notably|importantly|interestingly),\s",
+        )
+    ),
+    re.IGNORECASE,
 )
-"""With one of these an opening says who said it."""
-_EMPTY: Final = (STOP_WORDS | OF_SPEAKING) - NEGATIONS - CONDITIONS - FIRST_PERSON - _PERSONS
-_PIECE: Final = re.compile(r"[^\s,]+|,")
-_LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
-_ENDINGS: Final = frozenset({"which", "as", "to", "in"})
-"""What an empty ending begins with: another first word, as "and", may go on with the statement."""
-
-
-_CITATION: Final = re.compile(r" ?\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]")
+_ENDING: Final = re.compile(
+    rf",\s(?:as (?:(?:was|is|has been) )?(?:already )?{_SAID}"
+    rf"(?: above| before| earlier| in {_THE_SOURCE})?"
+    rf"|which is (?:also )?{_OF_WORTH}(?: here)?)\s*[.!]?\s*$",
+    re.IGNORECASE,
+)
+_BRACKET: Final = r"\s?\[\d{1,3}(?:[,;–-]\s?\d{1,3})*\]"
+_CITATION: Final = re.compile(rf"{_BRACKET}(?=(?:{_BRACKET})*\s*(?:[.,;:!?]|$))")
+"""Before a mark or the end: between words a bracket is a part of the sentence, as in "[2] guests"."""
 
 
 def blank_citations(sentence: str) -> str:
     """Give a sentence with blanks in the place of citations such as [3] and [1, 2]; offsets stay.
 
-    Their numbers are those of a list of sources, and say nothing of what is told.
+    Their numbers are those of a list of sources, and say nothing of what is told. A number in
+    brackets between words stays.
     """
     if "[" not in sentence:
         return sentence
@@ -43,39 +72,21 @@ def blank_citations(sentence: str) -> str:
 
 
 def find_statement(sentence: str) -> Span:
-    """Give the part of a sentence that states something, without empty words around it.
+    """Give the part of a sentence that states something, without empty phrases around it.
 
     All of it where there are none, or nothing else. Never empty for a sentence that is not.
     """
-    start = _skip_openings(sentence)
-    end = _cut_endings(sentence, start)
+    start = 0
+    while (opening := _OPENING.match(sentence, start)) and _states(sentence, opening.end()):
+        start = opening.end()
+        while sentence[start : start + 1].isspace():
+            start += 1
+    end = len(sentence)
+    while (ending := _ENDING.search(sentence, start, end)) and ending.start() > start:
+        end = ending.start()
     return Span(start, end)
 
 
-def _skip_openings(sentence: str) -> int:
-    """Offset behind the last comma or "that" up to which all words are empty, one of speaking."""
-    start, speaks = 0, False
-    for piece in _PIECE.finditer(sentence):
-        word = piece[0].lower()
-        if word in (",", "that"):
-            if speaks and _LETTER_OR_DIGIT.search(sentence, piece.end()):
-                start = piece.end()
-        elif word not in _EMPTY:
-            break
-        speaks = speaks or word in OF_SPEAKING
-    while sentence[start : start + 1].isspace():
-        start += 1
-    return start
-
-
-def _cut_endings(sentence: str, start: int) -> int:
-    """Offset of the comma from which on all words are empty, one of them of speaking."""
-    end = len(sentence)
-    while (comma := sentence.rfind(",", start + 1, end)) > start:
-        words = sentence[comma + 1 : end].rstrip(" .!").lower().split()
-        if not words or words[0] not in _ENDINGS or not all(map(_EMPTY.__contains__, words)):
-            break
-        if OF_SPEAKING.isdisjoint(words):
-            break
-        end = comma
-    return end
+def _states(sentence: str, start: int) -> bool:
+    """Whether something is left from an offset on."""
+    return any(each.isalnum() for each in sentence[start:])

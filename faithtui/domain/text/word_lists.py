@@ -73,28 +73,6 @@ CERTAIN: Final = _make_set(
 )
 """Lower-case forms that do not, in their place."""
 
-OF_SPEAKING: Final = _make_set(
-    """
-    according accurate actually add added adding additionally addressed answer answering asked
-    based basically begin bear brief briefly broad broadly clear clearly conclude concluding
-    conclusion context contexts correct describe described describes detail detailed details
-    different differently discussed document documents earlier emphasise emphasised emphasize
-    emphasized essence essential essentially everything exact exactly explain explained explains
-    fact far finally first firstly following form frankly furthermore general generally given
-    good helpful hence highlight highlighted highlights important importantly indeed information
-    interesting interestingly keep keeping kept know known last lastly likewise long longer
-    material materials meanwhile mention mentioned mentioning mentions mind moreover necessary
-    need needed notable notably note noted notes noteworthy noting overall paragraph passage
-    passages plain plainly point pointed pointing precise precisely provided question regard
-    regarding relevant remember remembered remembering repeat repeated repeating respond
-    response retrieved said saying say says seen short shorter shortly similarly simple simply
-    slight slightly source sources speak speaking specifically start state stated states stating
-    stress stressed sum summarise summarised summarize summarized summary term terms text texts
-    therefore told tell understood useful word words worth worthwhile
-    """
-)
-"""Lower-case forms of which openings such as "It should be noted that" are made."""
-
 BENDS_NEGATION: Final = _make_set(
     "only until just necessarily always avoid if whether unless ensure verify check sure should"
 )

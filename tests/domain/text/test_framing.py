@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.domain.text.framing import find_statement
+from faithtui.domain.text.framing import blank_citations, find_statement
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,44 @@ def test_empty_words_around_a_statement_are_left_out(sentence: str, statement: s
         "The boat sank, killing two.",
         "The boat sank, and is important.",
         "The boat sank, which is not known.",
+        "Take one tablet daily, as needed.",
+        "It is far from accurate that the boat sank.",
+        "It is too general to say that the boat sank.",
+        "It was long known that the boat sank.",
+        "It should not be mentioned that the boat sank.",
+        "It could be said that the boat sank.",
+        "Different from what is stated in the source, the boat sank.",
+        "The term is known, the source is correct, the text is brief.",
+        "Contrary to the source, the boat sank.",
+        "The boat sank, which is worth 5 euros.",
     ],
 )
 def test_words_that_say_something_stay(sentence: str) -> None:
     assert find_statement(sentence).of(sentence) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "blanked"),
+    [
+        ("The boat sank [3].", "The boat sank    ."),
+        ("The boat sank.[3]", "The boat sank.   "),
+        ("The boat sank[1][2, 4], it says.", "The boat sank         , it says."),
+        ("The boat [12], a ship, sank [1–3]", "The boat     , a ship, sank      "),
+    ],
+)
+def test_citations_are_blanked(sentence: str, blanked: str) -> None:
+    assert blank_citations(sentence) == blanked
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Members may bring [2] guests.",
+        "The court awarded [30] days.",
+        "Version [2] is supported.",
+        "Use items[2] of the list.",
+        "[3]",
+    ],
+)
+def test_a_number_in_brackets_between_words_is_one_of_the_sentence(sentence: str) -> None:
+    assert blank_citations(sentence) == sentence

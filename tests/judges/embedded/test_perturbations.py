@@ -140,8 +140,8 @@ def test_a_doubt_is_no_contradiction_and_is_named(claim: str, context: str, reas
 
 
 def test_the_number_of_a_citation_is_no_contradiction() -> None:
-    claim = "The boat [2] sank in the harbour of the town on its way to the islands [1][3]."
-    context = "The boat 9 sank in the harbour of the town on its way to the islands [28]."
+    claim = "The boat sank in the harbour of the town [2], on its way to the islands [1][3]."
+    context = "The boat 9 sank in the harbour of the town, on its way to the islands [28]."
     finding = judge_claim(claim, index_passages((context,)))
     assert (finding.answer, finding.clash, finding.missing) == (VerdictWord.YES, None, ())
     assert judge_claim("[1]", index_passages((context,))).answer is VerdictWord.IDK
