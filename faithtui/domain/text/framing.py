@@ -56,7 +56,7 @@ _ENDING: Final = re.compile(
 )
 _BRACKET: Final = r"\s?\[\d{1,3}(?:[,;–-]\s?\d{1,3})*\]"
 _CITATION: Final = re.compile(rf"{_BRACKET}(?=(?:{_BRACKET})*\s*(?:[.,;:!?]|$))")
-"""Before a mark or the end: between words a bracket is a part of the sentence, as in "[2] guests"."""
+"""Before a mark or the end: between words it is a part of the sentence, as in "[2] guests"."""
 
 
 def blank_citations(sentence: str) -> str:
