@@ -4,6 +4,7 @@ DuckDB's own extension for object stores is fetched over the network when it is 
 many clusters do not allow, and takes keys in a way of its own.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from faithtui.errors import ConfigError, InputError
@@ -20,7 +21,36 @@ _MISSING: Final = (
 )
 
 
-def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """A folder of an object store that DuckDB reads."""
+
+    address: str
+    """As it was given."""
+    name: str
+    """Under which DuckDB reads it."""
+    _system: Any
+    _path: str
+
+    def list_parquet(self, folder: str) -> list[str]:
+        """List the names of the Parquet files in a folder of it, in order; none if it is not there.
+
+        Raises:
+            InputError: It may not be looked at, or does not answer.
+        """
+        import pyarrow as pa
+        from pyarrow import fs
+
+        try:
+            infos = self._system.get_file_info(
+                fs.FileSelector(f"{self._path}/{folder}", allow_not_found=True)
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.address} cannot be looked at: {error}") from error
+        return sorted(each.base_name for each in infos if each.extension == "parquet")
+
+
+def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -> ObjectStore:
     """Let DuckDB read what lies at an address.
 
     Args:
@@ -29,7 +59,7 @@ def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -
             environment, as pyarrow takes them.
 
     Returns:
-        The name under which DuckDB reads it.
+        What it lists, and the name under which DuckDB reads it.
 
     Raises:
         ConfigError: pyarrow or fsspec is not installed.
@@ -43,7 +73,7 @@ def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -
         raise ConfigError(_MISSING) from error
     try:
         system, path = fs.FileSystem.from_uri(address)
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         raise InputError(
             f"{address} cannot be opened: {error}; expected s3://, gs:// or file://"
         ) from error
@@ -56,4 +86,4 @@ def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -
             return name.removeprefix(f"{_SCHEME}://")
 
     database.register_filesystem(Store(system))
-    return f"{_SCHEME}://{path}"
+    return ObjectStore(address, f"{_SCHEME}://{path}", system, path)

@@ -19,8 +19,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from faithtui.agreement.population import BUNDLES
-from faithtui.engine.population.object_store import register_object_store
+from faithtui.engine.population.object_store import ObjectStore, register_object_store
 from faithtui.engine.shards.results_schema import MANIFEST
+from faithtui.engine.shards.shard_source import check_address
 from faithtui.errors import ConfigError, InputError
 
 _MISSING: Final = (
@@ -28,6 +29,7 @@ _MISSING: Final = (
 )
 _MEMORY: Final = "512MB"
 """What DuckDB may hold; what does not fit goes to a temporary folder."""
+_TRACEBACK: Final = "Traceback (most recent call last):"
 _PATTERN_CHARACTERS: Final = frozenset("*?[{")
 """Characters that make DuckDB take a path for a pattern."""
 _SPARE: Final = 6.0
@@ -123,7 +125,8 @@ class ResultsScan:
         results: A folder, or the address of one, such as `s3://bucket/results`.
 
     Raises:
-        ConfigError: DuckDB, or for an address what reads it, is not installed.
+        ConfigError: DuckDB, or for an address what reads it, is not installed; or the address holds
+            a key.
         InputError: There are no results there, or they cannot be read.
     """
 
@@ -132,6 +135,7 @@ class ResultsScan:
             import duckdb
         except ImportError as error:
             raise ConfigError(_MISSING) from error
+        check_address(results)
         self.results = results
         self.stratified_by: tuple[str, ...] = ()
         self._seed = 0
@@ -144,11 +148,11 @@ class ResultsScan:
             }
         )
         self._error_type = duckdb.Error
-        self._address: str | None = None
-        """Under which DuckDB reads results that lie in an object store; None: they are a folder."""
+        self._store: ObjectStore | None = None
+        """Where results lie that are in an object store; None: they are a folder."""
         try:
             if _is_address(results):
-                self._address = register_object_store(self._database, results.rstrip("/"))
+                self._store = register_object_store(self._database, results.rstrip("/"))
             self._files = self._find_files()
             with self._translate_errors():
                 for table, files in self._files.items():
@@ -193,12 +197,12 @@ class ResultsScan:
 
     def read_manifest(self) -> str:
         """Read the text of the manifest."""
-        if self._address is None:
+        if self._store is None:
             try:
                 return (Path(self.results) / MANIFEST).read_text("utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.results}/{MANIFEST} cannot be read: {error}") from error
-        path = f"{self._address}/{MANIFEST}"
+        path = f"{self._store.name}/{MANIFEST}"
         rows = self._fetch("SELECT content FROM read_text($path)", {"path": path})
         return str(rows[0][0])
 
@@ -377,11 +381,10 @@ class ResultsScan:
         """Find the files of whole shards: those whose conversations are there."""
         found: dict[str, dict[str, str]] = {}
         for table in ("conversations", "claims"):
-            if self._address is not None:
-                pattern = f"{self._address}/{table}/*.parquet"
-                rows = self._fetch("SELECT file FROM glob($pattern)", {"pattern": pattern})
-                files = [str(each) for (each,) in rows]
-                names = [each.rpartition("/")[2].removesuffix(".parquet") for each in files]
+            if self._store is not None:
+                listed = self._store.list_parquet(table)
+                files = [f"{self._store.name}/{table}/{each}" for each in listed]
+                names = [each.removesuffix(".parquet") for each in listed]
             else:
                 paths = sorted((Path(self.results) / table).glob("*.parquet"))
                 files = [self._name_without_pattern(each) for each in paths]
@@ -424,13 +427,19 @@ class ResultsScan:
         try:
             yield
         except self._error_type as error:
-            sentence = str(error).strip().partition("\n")[0]
+            sentence = _get_sentence(str(error).strip())
             raise InputError(f"{self.results} cannot be read: {sentence}") from error
 
 
 def _is_address(results: str) -> bool:
     """Say whether results are named by an address such as `s3://bucket/folder`."""
     return "://" in results
+
+
+def _get_sentence(message: str) -> str:
+    """Take what a message of DuckDB says: the first line, or the last of an error of Python."""
+    lines = [each.strip() for each in message.splitlines()] or [""]
+    return lines[-1] if any(each.endswith(_TRACEBACK) for each in lines) else lines[0]
 
 
 def _make_pointer(key: str) -> str:

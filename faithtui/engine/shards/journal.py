@@ -66,7 +66,7 @@ class ShardJournal:
             durable: Replies are on the disk before they are used. Where they cost nothing, as those
                 of the embedded judge, it is enough that the system has them.
             retry_failed: A whole shard is taken up again: all but its failed conversations is
-                taken over from its tables.
+                taken over from its tables, and what failed since then is not finished.
 
         Raises:
             ShardTaken: Another worker has it.
@@ -94,6 +94,8 @@ class ShardJournal:
             self.is_whole = get_table_file(results, "conversations", shard).exists()
             if not self.is_whole:
                 self._read_lines()
+                if retry_failed:
+                    self._forget_failed()
             elif retry_failed:
                 self._begin_retry(results, shard)
             else:
@@ -273,8 +275,23 @@ class ShardJournal:
     def _note_finished(self, number: int, state: ScoreState, place: int) -> None:
         if number >= len(self._places):
             self._places.extend([-1] * (number + 1 - len(self._places)))
+        if self._places[number] >= 0:  # it failed, and was measured again
+            self._forget_finished(number)
         self._places[number] = place
         self.states[state] += 1
+
+    def _forget_finished(self, number: int) -> None:
+        state = ScoreState(self._read_line(self._places[number])["state"])
+        self._places[number] = -1
+        self.states -= Counter({state: 1})
+
+    def _forget_failed(self) -> None:
+        """Measure again what failed since the tables were taken over; before that all is kept."""
+        if not self._has_taken_over or not self.states[ScoreState.FAILED]:
+            return
+        for number, place in enumerate(self._places):
+            if place >= 0 and self._read_line(place)["state"] == ScoreState.FAILED.value:
+                self._forget_finished(number)
 
     def _begin_retry(self, results: Path, shard: str) -> None:
         """Take over what the tables of a whole shard have, but for failed conversations.
@@ -284,6 +301,7 @@ class ShardJournal:
         """
         self._read_lines()
         if self._has_taken_over:
+            self._forget_failed()
             return  # a kill left it; what was answered since is in it
         self._forget_lines()
         for usable, step, key, reply in iter_stored_replies(results, shard):
@@ -370,6 +388,21 @@ def sum_journal(path: Path) -> Expense:
                 tokens = (reply["tokens_in"] or 0) + (reply["tokens_out"] or 0)
                 spent += Expense(reply["cost_nusd"] or 0, tokens)
     return spent
+
+
+def delete_written_journal(results: Path, shard: str) -> None:
+    """Delete the journal of a whole shard that a kill left when its tables had all of it.
+
+    One that is younger than the tables is kept: it has replies that they have not.
+
+    Raises:
+        ExportError: It cannot be deleted.
+    """
+    path = results / JOURNAL / f"{shard}.jsonl"
+    with suppress(FileNotFoundError, ShardTaken):
+        table = get_table_file(results, "conversations", shard)
+        if path.stat().st_mtime_ns <= table.stat().st_mtime_ns:
+            ShardJournal(results, shard, "", durable=False).__exit__()
 
 
 def _shorten(key: str) -> int:

@@ -11,7 +11,7 @@ from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
 from faithtui.engine.measurement_session import CONCURRENCY
-from faithtui.engine.shards.journal import sum_journal
+from faithtui.engine.shards.journal import delete_written_journal, sum_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
     measure_in_processes,
@@ -25,7 +25,13 @@ from faithtui.engine.shards.results_schema import (
     list_whole_shards,
     require_pyarrow,
 )
-from faithtui.engine.shards.shard_source import Shard, find_shard, is_remote, list_shards
+from faithtui.engine.shards.shard_source import (
+    Shard,
+    check_address,
+    find_shard,
+    is_remote,
+    list_shards,
+)
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.engine.shards.table_reader import count_failed
 from faithtui.errors import ConfigError, InputError
@@ -231,6 +237,7 @@ def execute_order(
     """
     require_pyarrow()
     # A path has one slash where an address has two.
+    check_address(str(order.results))
     if is_remote(str(order.results).replace(":/", "://", 1)):
         raise ConfigError(
             f"results go into a folder of a file system, and {order.results} is an address: "
@@ -264,14 +271,29 @@ def execute_order(
     write_manifest(results, described, order.source, order.shard_size, every)
     whole = set(list_whole_shards(results))
     if settings.retry_failed:
-        whole = {each for each in whole if not count_failed(results, each)}
+        wanted = whole.intersection(each.name for each in shards)
+        whole = {each for each in wanted if not _may_have_failed(results, each)}
     waiting = [each for each in shards if each.name not in whole]
+    for each in shards:
+        if each.name in whole:
+            delete_written_journal(results, each.name)
     on_plan(len(shards), len(shards) - len(waiting))
     outcomes = _measure(order, results, waiting, on_progress) if waiting else []
     done = sum(get_table_file(results, "conversations", each.name).exists() for each in shards)
     return MeasureSummary(
         results, len(shards), done, tuple(sorted(outcomes, key=lambda each: each.shard))
     )
+
+
+def _may_have_failed(results: Path, shard: str) -> bool:
+    """Say whether a whole shard has failed conversations, or a table that cannot be read.
+
+    Of the latter its worker says why, and the other shards are measured.
+    """
+    try:
+        return count_failed(results, shard) > 0
+    except InputError:
+        return True
 
 
 def check_key(settings: MeasureSettings) -> None:

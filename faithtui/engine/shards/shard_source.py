@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.engine.shards.results_schema import require_pyarrow
+from faithtui.engine.shards.results_schema import JOURNAL, MANIFEST, TABLES, require_pyarrow
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
@@ -122,24 +122,32 @@ def list_shards(
         source: Name of the data set; None: as an import names each file.
         shard_size: Parquet files with more rows are cut between row groups into shards of about
             so many; None: a file is a shard.
-        results: A folder whose files are results and no source, wherever it lies.
+        results: A results folder: its tables, journals and manifest are no source, unless one of
+            them is the file that was named.
 
     Returns:
         The shards in order of their files; names are unique.
 
     Raises:
-        InputError: It holds no data file, or cannot be looked at.
-        ConfigError: `shard_size` is below 1, or pyarrow is not installed.
+        InputError: It holds no data file but results, or cannot be looked at.
+        ConfigError: The address holds a key, `shard_size` is below 1, or pyarrow is not installed.
     """
     if shard_size is not None and shard_size < 1:
         raise ConfigError(f"the shard size is {shard_size}; expected 1 or more rows")
     text = str(address)
     if not text.strip():
         raise ConfigError("the source has no name; expected a file, a folder or a pattern")
+    check_address(text)
     found = _list_remote(text) if is_remote(text) else _list_local(text)
-    if results is not None:
-        within = results.expanduser().absolute()
-        found = [each for each in found if within not in Path(each.address).parents]
+    if results is not None and found:
+        found = _leave_out_results(found, results.expanduser().resolve(), Path(text).expanduser())
+        if not found:
+            raise InputError(
+                f"holds only what was measured into {results}: what lies there in "
+                f"{', '.join(TABLES)} and {JOURNAL} is no source. Name a file, or another folder "
+                "with -o",
+                path=Path(text),
+            )
     if not found:
         raise InputError(
             "holds no JSON, CSV, Parquet or Arrow file; name a file, a folder or a pattern",
@@ -172,6 +180,27 @@ def is_remote(address: str) -> bool:
     return _SCHEME.match(address) is not None
 
 
+def check_address(address: str) -> None:
+    """See that an address holds no key: it is printed, and written down with the results.
+
+    Raises:
+        ConfigError: It does.
+    """
+    scheme, _, rest = address.partition(":/")  # a path has one slash where an address has two
+    host, slash, _ = rest.lstrip("/").partition("/")
+    if scheme == "file":
+        return
+    before, at, _ = host.rpartition("@")
+    # Azure names a container so; and a secret may have a slash.
+    is_container = scheme.startswith("abfs") and ":" not in before
+    is_cut = slash and "@" in rest and not re.fullmatch(r"[^:]*(:[0-9]*)?", host)
+    if _SCHEME.match(f"{scheme}://") and ((at and not is_container) or is_cut):
+        raise ConfigError(
+            f"the address {scheme}://… holds a user or a key before its `@`; leave that out: keys "
+            "come from the environment, as pyarrow takes them"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _FoundFile:
     address: str
@@ -199,6 +228,19 @@ def _list_local(text: str) -> list[_FoundFile]:
     ]
 
 
+def _leave_out_results(found: Sequence[_FoundFile], results: Path, named: Path) -> list[_FoundFile]:
+    """Leave out what this program writes into a results folder, but never the file named."""
+    folders = {results / name for name in (*TABLES, JOURNAL)}
+
+    def is_result(file: _FoundFile) -> bool:
+        if is_remote(file.address):
+            return False
+        path = Path(file.address).resolve()
+        return path == results / MANIFEST or not folders.isdisjoint(path.parents)
+
+    return [*found] if named.is_file() else [each for each in found if not is_result(each)]
+
+
 def _find_fixed_part(pattern: Path) -> Path:
     """Give the folder of a pattern before its first wild card."""
     fixed = [*pattern.parts]
@@ -219,7 +261,7 @@ def _open_file_system(address: str) -> tuple[Any, str]:
 
     try:
         system, path = fs.FileSystem.from_uri(address)
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         raise InputError(
             f"cannot be opened: {error}; expected s3://, gs:// or file://", path=Path(address)
         ) from error

@@ -126,14 +126,18 @@ async def measure_shard_async(
         ExportError: The results cannot be written.
     """
     is_whole = get_table_file(results, "conversations", shard.name).exists()
-    if is_whole and not (settings.retry_failed and count_failed(results, shard.name)):
+    if is_whole and settings.retry_failed:
+        is_whole = await asyncio.to_thread(count_failed, results, shard.name) == 0
+    if is_whole:
         return ShardOutcome(shard.name, is_whole=True, was_whole=True)
     metric = settings.build_metric()
     answering = metric.judge or judge or settings.judge
     asking = settings.make_asking_options()
     is_free = isinstance(answering, str) and is_part_of_program(answering)
     fingerprint = _find_fingerprint(settings, answering, asking)
-    with ShardJournal(
+    # It may read a long journal, or take over all tables, while other shards are asked about.
+    with await asyncio.to_thread(
+        ShardJournal,
         results,
         shard.name,
         fingerprint,

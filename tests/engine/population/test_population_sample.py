@@ -12,6 +12,7 @@ import pytest
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import ItemId
 from faithtui.engine.population.population_sample import draw_population_sample
+from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.shards.judgement_json import read_judgement
@@ -261,6 +262,37 @@ def test_an_address_is_read_as_pyarrow_reads_it(store: Store, results: str) -> N
     assert row.population.results == f"file://{results}"
     again = draw_population_sample(store, results, PopulationRequest(size=5), "ann").row
     assert again.id == row.id, "the same results in another place"
+
+
+def test_an_address_with_a_key_or_of_a_missing_package_is_refused() -> None:
+    with pytest.raises(ConfigError, match="keys come from the environment") as caught:
+        ResultsScan("s3://KEY:SECRET@bucket/r")
+    assert "SECRET" not in str(caught.value)
+    with pytest.raises(InputError, match="cannot be opened"):
+        ResultsScan("hf://x/y")
+
+
+def test_results_that_may_not_be_looked_at_are_not_said_to_be_empty(
+    results: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("ACCESS_DENIED")
+
+    with ResultsScan(f"file://{results}") as scan:
+        monkeypatch.setattr("pyarrow.fs.FileSelector", refuse)
+        with pytest.raises(InputError, match="cannot be looked at: ACCESS_DENIED"):
+            scan._find_files()
+
+
+def test_an_error_of_python_behind_duckdb_is_told_by_its_last_line(
+    results: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("ACCESS_DENIED while reading")
+
+    monkeypatch.setattr("fsspec.implementations.arrow.ArrowFSWrapper._open", refuse)
+    with pytest.raises(InputError, match=r"cannot be read: .*ACCESS_DENIED while reading"):
+        ResultsScan(f"file://{results}")
 
 
 def test_strata_of_every_kind_cover_all_claims(store: Store, results: str) -> None:

@@ -1,6 +1,7 @@
 """A whole source into a results folder: the manifest, parts, and several processes."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -224,3 +225,49 @@ def test_failed_rows_of_any_shard_are_retried_under_a_budget_that_counts_each_re
     assert [each.shard for each in again.outcomes] == ["2.jsonl"]
     assert (again.failed, again.is_whole) == (1, True)
     assert sum_spent(results).tokens == 110 * asked
+
+
+def test_results_beside_their_source_are_gone_on_with(tmp_path: Path) -> None:
+    source = write_lines(tmp_path / "logs.jsonl")
+    assert measure_shards(source, tmp_path).is_whole
+    again = measure_shards(source, tmp_path)
+    assert (again.is_whole, again.outcomes) == (True, ())
+
+
+def test_a_broken_table_keeps_no_other_shard_from_its_retry(tmp_path: Path) -> None:
+    source, results = tmp_path / "s", tmp_path / "r"
+    for name in "012":
+        write_lines(source / f"{name}.jsonl", ["{broken", TALKS[0]])
+    measure_shards(source, results)
+    (results / "conversations" / "1.jsonl.parquet").write_bytes(b"broken")
+    one = measure_shards(source, results, shard="0.jsonl", retry_failed=True)
+    assert [(each.shard, each.problem) for each in one.outcomes] == [("0.jsonl", None)]
+    every = measure_shards(source, results, retry_failed=True)
+    first, broken, last = every.outcomes
+    assert (first.problem, last.problem) == (None, None)
+    assert broken.shard == "1.jsonl"
+    assert "1.jsonl.parquet" in (broken.problem or "")
+
+
+def test_a_journal_that_a_kill_left_goes_unless_it_is_younger_than_the_tables(
+    tmp_path: Path,
+) -> None:
+    source, results = write_source(tmp_path / "s", 1), tmp_path / "r"
+    (outcome,) = measure_shards(source, results).outcomes
+    table = results / "conversations" / f"{outcome.shard}.parquet"
+    journal = results / "journal" / f"{outcome.shard}.jsonl"
+    journal.write_bytes(b"")
+    written = table.stat().st_mtime_ns
+    os.utime(journal, ns=(written, written + 1))
+    measure_shards(source, results)
+    assert journal.exists()
+    os.utime(journal, ns=(written, written))
+    measure_shards(source, results)
+    assert not journal.exists()
+
+
+def test_a_results_address_with_a_key_is_refused_without_it(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "s", 1)
+    with pytest.raises(ConfigError) as caught:
+        measure_shards(source, "s3://KEY:SECRET@bucket/r")
+    assert "SECRET" not in str(caught.value)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from faithtui.engine.shards.shard_source import find_shard, list_shards
+from faithtui.engine.shards.shard_source import check_address, find_shard, list_shards
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
@@ -185,6 +185,57 @@ def test_a_shard_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path
     assert find_shard(shards, "parcels.jsonl") == shards[0]
     with pytest.raises(ConfigError, match=r"no shard `parcel`; known: parcels.jsonl"):
         find_shard(shards, "parcel")
+
+
+def test_a_file_that_is_named_is_a_source_wherever_results_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path / "logs" / "a.jsonl")
+    write_lines(tmp_path / "claims" / "b.jsonl")
+    monkeypatch.chdir(tmp_path / "logs")
+    assert [each.name for each in list_shards("a.jsonl", results=Path())] == ["a.jsonl"]
+    assert [each.name for each in list_shards("*", results=Path())] == ["a.jsonl"]
+    named = list_shards("../claims/b.jsonl", results=Path(".."))
+    assert [each.name for each in named] == ["b.jsonl"]
+
+
+def test_results_are_left_out_through_links_and_dots_and_nothing_else_is(tmp_path: Path) -> None:
+    source = tmp_path / "s"
+    for name in ("a.jsonl", "other/b.jsonl", "replies/c.jsonl", "journal/d.jsonl"):
+        write_lines(source / name)
+    (source / "manifest.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "link").symlink_to(source)
+    for results in (tmp_path / "link", source / "other" / ".."):
+        names = [each.name for each in list_shards(source, results=results)]
+        assert names == ["a.jsonl", "other__b.jsonl"]
+    with pytest.raises(InputError, match="holds only what was measured into"):
+        list_shards(source / "replies", results=tmp_path / "link")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["s3://KEY:SECRET@bucket/a", "s3://KEY:SEC/RET@bucket", "s3:/KEY:SECRET@b", "gs://SECRET@b"],
+)
+def test_an_address_with_a_key_is_refused_and_the_key_is_not_printed(address: str) -> None:
+    with pytest.raises(ConfigError, match="keys come from the environment") as caught:
+        check_address(address)
+    assert "SEC" not in str(caught.value)
+    assert "KEY" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["s3://bucket/a@b", "abfss://logs@account/a", "file:///a:b@c", "http://host:80/a@b", "a:b@c"],
+)
+def test_an_address_without_a_key_may_have_its_signs(address: str) -> None:
+    check_address(address)
+
+
+def test_a_source_with_a_key_is_refused_and_one_of_a_missing_package_is_told() -> None:
+    with pytest.raises(ConfigError, match="holds a user or a key"):
+        list_shards("s3://KEY:SECRET@bucket/*.parquet")
+    with pytest.raises(InputError, match="cannot be opened"):
+        list_shards("hf://x/y")
 
 
 def test_results_within_the_source_are_no_source(tmp_path: Path) -> None:

@@ -5,13 +5,16 @@ import json
 import os
 import shutil
 import stat
+import threading
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from faithtui.domain.conversation import Conversation, Image, Turn
+from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.measure import measure_async
@@ -21,6 +24,7 @@ from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
+from faithtui.engine.shards.table_reader import iter_measured_rows
 from faithtui.errors import ExportError, InputError, JudgeError, JudgeRefused
 from faithtui.formats.images import MAX_IMAGES
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
@@ -398,6 +402,44 @@ async def test_a_retry_that_is_killed_leaves_tables_whole_and_goes_on(tmp_path: 
         check_equal_but_for_replies(results, tmp_path / "expected")
         replies = read_tables(results)["replies"]
         assert len(judge.asked) == len(replies) - len(before["replies"]), count
+
+
+async def test_what_failed_again_before_a_retry_was_interrupted_is_retried(tmp_path: Path) -> None:
+    shard, results = write_shard(tmp_path), tmp_path / "r"
+    await measure_into(tmp_path / "expected", shard, CountingJudge())
+    await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
+    failed = next(
+        each for each in iter_measured_rows(results, shard.name) if each.state is ScoreState.FAILED
+    )
+    number, fingerprint = failed.conversation["number"], CountingJudge().fingerprint
+    for _ in range(2):  # it fails, and fails again in the retry of the retry
+        with ShardJournal(
+            results, shard.name, fingerprint, durable=False, retry_failed=True
+        ) as begun:
+            assert (begun.finished, begun.is_finished(number)) == (3, False)
+            begun.add_finished(number, failed)
+            assert begun.states[ScoreState.FAILED] == 1
+    outcome = await measure_into(results, shard, CountingJudge(), retry_failed=True)
+    assert (outcome.failed, outcome.conversations) == (0, 5)
+    check_equal_but_for_replies(results, tmp_path / "expected")
+
+
+async def test_tables_are_taken_over_off_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, results = write_shard(tmp_path), tmp_path / "r"
+    await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
+    threads: list[int] = []
+    real = ShardJournal._begin_retry
+
+    def begin(journal: ShardJournal, *words: Any) -> None:
+        threads.append(threading.get_ident())
+        real(journal, *words)
+
+    monkeypatch.setattr(ShardJournal, "_begin_retry", begin)
+    await measure_into(results, shard, CountingJudge(), retry_failed=True)
+    assert threads
+    assert threading.get_ident() not in threads
 
 
 async def test_a_kill_while_files_are_replaced_leaves_the_shard_under_way(
