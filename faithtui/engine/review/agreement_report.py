@@ -259,7 +259,7 @@ def _format_unfinished(row: RunRow) -> str:
         if row.failed <= MANY_UNJUDGED * row.conversations:
             return ""
         return (
-            f"the judge failed on {row.failed:,} of {row.conversations:,} conversations of run "
+            f"The judge failed on {row.failed:,} of {row.conversations:,} conversations of run "
             f"{row.id}, and all figures are of the others alone: it may fail where it is hard."
         )
     done = row.conversations - row.pending
