@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy
 from faithtui.agreement.gate.certificate import (
@@ -107,6 +108,17 @@ def list_data_changes(certificate: Certificate, now: CertificateBinding) -> list
     return found
 
 
+def list_time_changes(certificate: Certificate, made_at: datetime) -> list[str]:
+    """Say that the certified run was made at another time than the certificate has it."""
+    was = certificate.run
+    if was.created_at == made_at:
+        return []
+    return [
+        f"run: the certificate has run {was.number} made at {was.created_at.isoformat()}, here it "
+        f"was made at {made_at.isoformat()}"
+    ]
+
+
 def list_figure_changes(
     certificate: Certificate, measured: GateFigures, accuracy: JudgeAccuracy | None
 ) -> list[str]:
@@ -123,12 +135,18 @@ def list_figure_changes(
         ("recall of no", was.recall_no, measured.recall_no),
         ("corrected score", was.score, measured.score),
     ]
-    if before is not None and accuracy is not None:
+    found = []
+    if (before and before.positive) != (accuracy and accuracy.positive):
+        names = [", ".join(each.positive) if each else "none" for each in (before, accuracy)]
+        found.append(
+            f"figures: the labels that the judge must find were {names[0]} in the certificate, "
+            f"the certified labels give {names[1]}"
+        )
+    elif before is not None and accuracy is not None:
         pairs += [
             ("sensitivity", before.sensitivity, accuracy.sensitivity),
             ("specificity", before.specificity, accuracy.specificity),
         ]
-    found = []
     if was.labels != measured.labels:
         found.append(
             f"figures: {was.labels:,} labels were certified, {measured.labels:,} enter the figures"

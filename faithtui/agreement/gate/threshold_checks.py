@@ -295,7 +295,11 @@ def _check_age(age_days: float | None, most: float) -> CriterionCheck:
     outcome = CheckOutcome.PASSED if -_CLOCKS_DIFFER <= age_days <= most else CheckOutcome.STALE
     reason = ""
     if outcome is CheckOutcome.STALE:
-        reason = "too old" if age_days > most else "not yet: the clock of this machine is behind"
+        reason = (
+            "too old"
+            if age_days > most
+            else "labels are dated after now: one of the clocks is wrong"
+        )
     return CriterionCheck(Criterion.AGE, most, outcome, age_days, reason=reason)
 
 

@@ -23,6 +23,7 @@ from faithtui.agreement.gate.certificate_changes import (
     list_figure_changes,
     list_guideline_changes,
     list_judging_changes,
+    list_time_changes,
 )
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
@@ -557,9 +558,47 @@ def _find_changes(
     broken += list_data_changes(
         certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
-    if not broken and certified.run_row.created_at == certificate.run.created_at:
-        broken += _list_figure_changes(certified, certificate)
+    if not broken:
+        broken += _list_forged_parts(store, certified, certificate, settings)
     return broken + _refuse_machine_labels(store, certified), []
+
+
+def _list_forged_parts(
+    store: Store, certified: GateInput, certificate: Certificate, settings: ReportSettings
+) -> list[str]:
+    """Name what the certified run, where it is here, contradicts: its time, or its figures.
+
+    The certified data judged anew have figures of their own, unless the judge said the same.
+    """
+    if certified.agreement.readings_digest != certificate.run.readings:
+        original = _find_certified_run(store, certificate, settings)
+        if original is None:
+            return []
+        certified = original
+    number, made_at = certificate.run.number, certified.run_row.created_at
+    if certified.run_row.id == number and made_at <= certificate.issued_at:
+        changed = list_time_changes(certificate, made_at)
+        if changed:
+            return changed
+    return _list_figure_changes(certified, certificate)
+
+
+def _find_run_by_number(
+    store: Store, certificate: Certificate, settings: ReportSettings
+) -> GateInput | None:
+    """Find the run whose number, judge and labels are the certified ones, but not its time.
+
+    One that was made after the certificate was issued has its number by chance, in another store.
+    """
+    for row in store.runs.rows():
+        if row.id != certificate.run.number or row.created_at > certificate.issued_at:
+            continue
+        if row.spec.judge_fingerprint != certificate.judge.fingerprint:
+            continue
+        found = read_gate_input(store, row.id, settings)
+        digest = certificates.hash_run_labels(found, certificate.measured.level)
+        return found if digest == certificate.labels.digest else None
+    return None
 
 
 def _list_figure_changes(certified: GateInput, certificate: Certificate) -> list[str]:
@@ -618,7 +657,9 @@ def _find_certified_run(
 ) -> GateInput | None:
     """Look for the certified run in the store."""
     number = _find_certified_run_id(store, certificate)
-    return None if number is None else read_gate_input(store, number, settings)
+    if number is None:
+        return _find_run_by_number(store, certificate, settings)
+    return read_gate_input(store, number, settings)
 
 
 def _apply_certificate(

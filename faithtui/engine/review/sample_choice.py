@@ -28,13 +28,13 @@ _KNOWN = (
     "drawn: whoever knows labels can draw until the sample suits."
 )
 _OTHERS = (
-    "the sample «{name}» has {many:,} labelled claims; of other samples of the run the figures "
+    "the sample «{name}» has {many:,} labelled claims; of other samples the figures "
     "leave out {others:,}: whoever has several can show the best one."
 )
 
 
 _DELETED = (
-    "{gone:,} label events were deleted since the first label was given (lastly on {at:%Y-%m-%d} "
+    "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
     "by {by}), alone or with conversations: what is left need not be like what was labelled."
 )
 
@@ -59,7 +59,7 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
                 _KNOWN.format(early=len(early), many=len(inside), name=row.name),
             )
         )
-    others = _count_others(store, row, readings.claims)
+    others = _count_others(store, run, row, readings.claims)
     if others >= LARGE_SAMPLE * len(inside):
         found.append(
             _warn("other_samples", _OTHERS.format(name=row.name, many=len(inside), others=others))
@@ -69,16 +69,18 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
 
 def _warn_of_deletions(store: Store, run: RunRow) -> list[ReportWarning]:
     """Warn of labels that are gone for good; of what a store deleted nothing else is known."""
-    rows = [each for each in store.deletions.rows() if each.counts.get("labels")]
-    if rows:
-        # A run of the judge over what is left is younger than the deletion.
-        first = min((each.at for each in store.provenance.read_label_moments(run.id)), default=None)
-        rows = [each for each in rows if first is not None and each.created_at >= first]
+    # The labels themselves cannot say since when: the first of them may be gone, too. A run of the
+    # judge over what is left is younger than the deletion.
+    rows = [
+        each
+        for each in store.deletions.rows()
+        if each.counts.get("labels") and each.created_at >= run.created_at
+    ]
     if not rows:
         return []
     gone = sum(each.counts["labels"] for each in rows)
     message = _DELETED.format(gone=gone, at=rows[-1].created_at, by=rows[-1].deleted_by)
-    return [_warn("labels_deleted", message)]
+    return [ReportWarning("labels_deleted", Severity.CAUTION, message, None)]
 
 
 def _warn(code: str, message: str) -> ReportWarning:
@@ -105,14 +107,23 @@ def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
     ]
 
 
-def _count_others(store: Store, row: SampleRow, claims: Sequence[ClaimUnit]) -> int:
-    """Count the labelled claims outside the sample that other samples of its run have."""
+def _count_others(store: Store, run: RunRow, row: SampleRow, claims: Sequence[ClaimUnit]) -> int:
+    """Count the labelled claims outside the sample that other samples have, of whatever run.
+
+    A second run over the same conversations has the same claims. Where a sample was deleted, all
+    that lie outside count: its labels stay, and nothing says whose they were.
+    """
     outside = {
         each.claim for each in claims if each.state is LabelState.LABELLED and each.position is None
     }
+    if any(
+        each.counts.get("samples") and each.created_at >= run.created_at
+        for each in store.deletions.rows()
+    ):
+        return len(outside)
     drawn: set[ClaimId] = set()
     if outside:
-        for each in store.samples.rows(_NO_REVIEWER, row.run):
+        for each in store.samples.rows(_NO_REVIEWER):
             if each.id != row.id and each.kind is SampleKind.SAMPLE:
                 entries = store.samples.entries(each.id, _NO_REVIEWER)
                 drawn.update(entry.claim for entry in entries)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.gate.certificate import make_judge_identity
+from faithtui.agreement.gate.certificate_changes import list_figure_changes
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
 from faithtui.agreement.gate.threshold_checks import (
     EXIT_CODES,
@@ -828,7 +829,7 @@ def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Cale
     label(empty, run, only=[each.claim for each in empty.samples.entries(other, "ann")])
     result = check_gate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
-    assert "of other samples of the run the figures leave out" in result.checks[1].reason
+    assert "of other samples the figures leave out" in result.checks[1].reason
     accepting = replace(order, accept=("other_samples",))
     assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
 
@@ -847,6 +848,61 @@ def test_figures_that_the_certified_labels_do_not_give_are_named(
     assert result.broken[0].startswith("figures: Cohen's kappa of the certificate is 0.970 [0.950")
 
 
+@pytest.mark.parametrize("talks", [0, 3])
+def test_figures_are_checked_though_the_time_of_the_run_was_written_anew(
+    store: Store, certificate: Path, calendar: Calendar, talks: int
+) -> None:
+    """Also where the run at hand is the certified one."""
+    read = parse_certificate(certificate.read_bytes())
+    flattered = replace(read.measured.kappa, value=0.97, ci_low=0.95, ci_high=0.99)
+    moved = replace(read.run, created_at=read.run.created_at + timedelta(microseconds=1))
+    forged = replace(read, measured=replace(read.measured, kappa=flattered), run=moved)
+    certificate.write_text(format_certificate(forged))
+    again = run_over(store, name="u", talks=talks) if talks else RUN
+    result = held(store, certificate, calendar, again)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken[0].startswith("run: the certificate has run 1 made at")
+
+
+def test_an_accuracy_that_was_added_taken_away_or_turned_round_is_named(certificate: Path) -> None:
+    read = parse_certificate(certificate.read_bytes())
+    mine = read.accuracy
+    assert mine is not None
+    turned = replace(mine, positive=("yes",))
+    for was, now in ((mine, None), (None, mine), (turned, mine)):
+        (found,) = list_figure_changes(replace(read, accuracy=was), read.measured, now)
+        assert found.startswith("figures: the labels that the judge must find")
+    assert list_figure_changes(read, read.measured, mine) == []
+
+
+def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Deleting the first labels, too, makes no deletion older than the labels."""
+    run = run_over(empty)
+    label(empty, run, by="bo")
+    empty.deletions.delete_person("bo", "ann")
+    calendar.wait(1)
+    label(empty, run)
+    result = check_gate(empty, run, GateRequest(kappa=0.2), clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
+    empty: Store, calendar: Calendar, is_deleted: bool
+) -> None:
+    run, second = run_over(empty), run_over(empty)
+    one, other = draw_again(empty, run, 5, 40), draw_again(empty, second, 6, 40)
+    label(empty, second, only=[each.claim for each in empty.samples.entries(other, "ann")])
+    label(empty, run, only=[each.claim for each in empty.samples.entries(one, "ann")])
+    if is_deleted:
+        empty.deletions.delete_run(second, "ann")
+    order = GateRequest(kappa=0.2, sample=one)
+    reasons = [each.reason for each in check_gate(empty, run, order, clock=calendar).checks]
+    assert any("--accept other_samples" in each for each in reasons), reasons
+
+
 def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calendar) -> None:
     """Nothing tells whether they were those on which the judge is wrong."""
     other = run_over(store, name="u", talks=2)
@@ -856,7 +912,7 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     store.deletions.delete_person("bo", "ann")
     result = check_gate(store, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
-    assert "8 label events were deleted since the first label" in result.checks[1].reason
+    assert "8 label events were deleted since the run was made" in result.checks[1].reason
     accepting = replace(order, accept=("labels_deleted",))
     assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
 
