@@ -266,6 +266,8 @@ async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_
         ):
             await press(pilot, *keys)
         await press(pilot, "n")
+        await press(pilot, "g", "u")
+        assert "read only: nothing is saved" in screen_text(app)
         await press(pilot, "ctrl+s", "escape")
     assert content(store_path) == before
 

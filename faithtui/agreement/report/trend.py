@@ -57,7 +57,10 @@ class TrendPoint:
     no labelled claim."""
     counts_alike: bool = False
     """The run judged claims because they were drawn, or passed them over: its figures are of the
-    labelled claims alone, unweighted, and the change of the next run too."""
+    labelled claims alone, unweighted."""
+    change_counts_alike: bool = False
+    """Both runs of the change judged claims because they were drawn, and these do not stand for
+    equally many: the change is of the labelled claims alone, unweighted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,7 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
             Column("CHANGE"),
             Column("P", "right"),
         ],
-        [
-            _format_point(each, before)
-            for before, each in zip((None, *found.points), found.points, strict=False)
-        ],
+        [_format_point(each) for each in found.points],
     )
     alike = [str(each.run) for each in found.points if each.counts_alike]
     if alike:
@@ -99,6 +96,13 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         print_text(
             f"* labelled claims counted alike, not comparable with weighted figures: {runs} judged "
             "claims because they were drawn, or passed them over, and nothing is said of the rest"
+        )
+    changes = [f"run {each.run}" for each in found.points if each.change_counts_alike]
+    if changes:
+        print_text(
+            f"* the change of {', '.join(changes)} counts the labelled claims alike, as it and the "
+            "run before judged claims because they were drawn: it need not be the difference of "
+            "the accuracies beside it, which are weighted"
         )
     for each in found.points:
         for note in _list_notes(row, each):
@@ -109,14 +113,13 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         )
 
 
-def _format_point(point: "TrendPoint", before: "TrendPoint | None") -> tuple[str, ...]:
+def _format_point(point: "TrendPoint") -> tuple[str, ...]:
     from faithtui.agreement.documents.wording import EMPTY_CELL, estimate_text, p_value_text
 
     change = point.change
     model = f" ({', '.join(point.served_models)})" if point.served_models else ""
     mark = " *" if point.counts_alike else ""
-    # A change has the weights of the run before.
-    mark_of_change = " *" if before is not None and before.counts_alike else ""
+    mark_of_change = " *" if point.change_counts_alike else ""
     return (
         str(point.run),
         f"{point.made_at:%Y-%m-%d}",
@@ -195,6 +198,7 @@ def _point_to_json(point: "TrendPoint") -> dict[str, object]:
         else {
             "labelled_by_both": change.n_common,
             "weighted": change.weighted,
+            "counts_alike": point.change_counts_alike,
             "accuracy": value_json(change.difference),
             "kappa": value_json(change.kappa_difference),
             "only_before_right": change.a_only_correct,

@@ -18,7 +18,7 @@ from typing import Final
 
 from faithtui.engine.calls.leases import is_process_there
 from faithtui.errors import ExportError, StoreError
-from faithtui.output_files import write_text
+from faithtui.output_files import OWNER_ONLY, write_text
 from faithtui.paths import state_dir
 from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.store import Store
@@ -60,7 +60,9 @@ class UnstoredReplies:
             for path in self._beside.glob(f"{_RESERVE}-*"):
                 if not is_process_there(int(path.name.removeprefix(f"{_RESERVE}-"))):
                     path.unlink(missing_ok=True)  # a kill left it
-            (self._beside / self._reserve).write_bytes(bytes(RESERVE_BYTES))
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            with os.fdopen(os.open(self._beside / self._reserve, flags, OWNER_ONLY), "wb") as file:
+                file.write(bytes(RESERVE_BYTES))
         try:
             yield
         finally:

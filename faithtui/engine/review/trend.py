@@ -100,10 +100,12 @@ def _make_point(
     before: tuple[RunRow, PreparedUnits] | None,
 ) -> TrendPoint:
     report = report_claims(units.compared, units.recoded_rule)
-    change = None
+    design, change, is_alike = units.readings.design, None, False
     if before is not None:
         change = _compare_runs(store, settings, before, (row, units))
-    design = units.readings.design
+        weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
+        both = design.follows_draw and before[1].readings.design.follows_draw
+        is_alike = both and len(set(weights.values())) > 1
     weighted = _weigh_drawn(store, claim_set, row, units)
     if weighted is None:
         known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
@@ -134,6 +136,7 @@ def _make_point(
         accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
         change=change if change is not None and change.n_common else None,
         counts_alike=design.follows_draw and weighted is None,
+        change_counts_alike=is_alike,
     )
 
 

@@ -31,6 +31,7 @@ from faithtui.formats.readers.datasets import (
 from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
+_STORES: Final = frozenset(("abfs", "abfss", "file", "gcs", "gs", "hdfs", "s3", "viewfs"))
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._=-]")
 _LONGEST_NAME: Final = 150
 """Characters of a shard's name: with its endings it is a file name on every system."""
@@ -180,6 +181,11 @@ def is_remote(address: str) -> bool:
     return _SCHEME.match(address) is not None
 
 
+def is_known_store(address: str) -> bool:
+    """Say whether pyarrow itself opens such addresses, without a package that asks a server."""
+    return address.partition("://")[0].lower() in _STORES
+
+
 def check_address(address: str) -> None:
     """See that an address holds no key: it is printed, and written down with the results.
 
@@ -260,6 +266,8 @@ def _open_file_system(address: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     try:
+        if not is_known_store(address):
+            raise ValueError("no store that pyarrow reads is addressed so")  # noqa: TRY301
         system, path = fs.FileSystem.from_uri(address)
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         raise InputError(

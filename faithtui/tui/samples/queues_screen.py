@@ -289,6 +289,8 @@ class QueuesScreen(FaithScreen):
 
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""
+        if self.session.is_read_only:
+            return super().make_idle_status()
         return (Piece("progress of ", "quiet"), escape_line(self.session.reviewer, limit=40))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

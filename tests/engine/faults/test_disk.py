@@ -289,6 +289,16 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
         assert not unstored.folder_used.exists()
 
 
+def test_f32_the_room_that_is_held_is_the_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with UnstoredReplies(tmp_path / "s.db").hold_reserve():
+            (reserve,) = (tmp_path / "s.db-replies").iterdir()
+            assert reserve.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
 def test_f32_what_can_be_written_nowhere_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

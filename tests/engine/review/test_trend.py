@@ -215,10 +215,16 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         part = judge_drawn(store, set(claims))
         whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
         trend = compute_trend(store, claim_set)
+        again = judge_drawn(store, set(claims))
+        beside = compute_trend(store, claim_set, [part, again]).points[1]
         report = compute_run_agreement(store, part, ReportSettings(claim_set=claim_set.id)).report
         forth = compare_runs(store, whole, part, "ann", claim_set=claim_set.id).report
     assert [each.run for each in trend.points] == [first, part, whole]
     _, alone, last = trend.points
+    assert not any(each.change_counts_alike for each in trend.points)
+    # Of two runs of the drawn claims none has weights for the change.
+    assert beside.change is not None
+    assert beside.change_counts_alike is (design is SamplingDesign.STRATIFIED)
     assert (alone.counts_alike, alone.accuracy_bounds) == (False, None)
     for name in ("accuracy", "kappa", "recall_no"):
         mine, its = getattr(alone, name), getattr(last, name)
@@ -357,7 +363,7 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
             run = second if is_own else first
             store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
         asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
-        accept = ("few_conversations", "not_checked", "unpaired_claims")
+        accept = ("few_conversations", "not_checked", "unpaired_claims", "other_samples")
         outcome, _, why = checked(store, second, **asked, accept=accept)
         assert outcome is CheckOutcome.UNDECIDED
         code = why.rpartition("--accept ")[2]
