@@ -926,7 +926,7 @@ def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calen
     order = GateRequest(kappa=0.2)
     result = check_gate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
-    assert "the judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
+    assert "The judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
     accepting = replace(order, accept=("unfinished_run",))
     kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
     assert "the judge failed" not in kappa.reason
