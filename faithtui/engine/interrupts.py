@@ -6,8 +6,9 @@ waits for that thread hears the interrupt, and hands it on: the thread would go 
 
 import asyncio
 import contextlib
+import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -72,20 +73,40 @@ def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     thread = threading.Thread(target=run_loop, name="faithtui-measure", daemon=True)
     thread.start()
     is_interrupted = False
-    while True:
-        try:
-            result = outcome.result()
-        except KeyboardInterrupt:
-            if outcome.done():
+    with _raise_interrupts():
+        while True:
+            try:
+                result = outcome.result()
+            except KeyboardInterrupt:
+                if outcome.done():
+                    raise
+                is_interrupted = True
+                loop, task = running.result()
+                with contextlib.suppress(RuntimeError):  # the loop came to its end meanwhile
+                    loop.call_soon_threadsafe(task.cancel)
+            except asyncio.CancelledError:
+                if is_interrupted:
+                    raise KeyboardInterrupt from None
                 raise
-            is_interrupted = True
-            loop, task = running.result()
-            with contextlib.suppress(RuntimeError):  # the loop came to its end meanwhile
-                loop.call_soon_threadsafe(task.cancel)
-        except asyncio.CancelledError:
-            if is_interrupted:
-                raise KeyboardInterrupt from None
-            raise
-        else:
-            thread.join()
-            return result
+            else:
+                thread.join()
+                return result
+
+
+@contextlib.contextmanager
+def _raise_interrupts() -> Iterator[None]:
+    """Have an interrupt raised where it is waited for, also below `asyncio.run`.
+
+    Its handler cancels the task of the loop at the first interrupt, which nobody notices while
+    that loop stands still. Handlers of others stay.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_of_asyncio = getattr(getattr(before, "func", None), "__module__", "") == "asyncio.runners"
+    if not is_of_asyncio or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -209,13 +209,19 @@ def test_an_interrupt_ends_the_asking_and_gives_what_is_measured() -> None:
     assert judge.asked == evaluate(TALKS, judge=alone).calls == alone.asked, "nothing bought twice"
 
 
-def test_in_a_running_loop_an_interrupt_ends_the_asking_too() -> None:
+@pytest.mark.parametrize("runs_below_asyncio", [False, True], ids=["notebook", "asyncio.run"])
+def test_in_a_running_loop_an_interrupt_ends_the_asking_too(runs_below_asyncio: bool) -> None:
     judge = Answering(interrupt_at=20)
+    before = signal.getsignal(signal.SIGINT)
 
     async def cell() -> Any:
-        return evaluate(TALKS, judge=judge, concurrency=1)
+        mine = signal.getsignal(signal.SIGINT)
+        found = evaluate(TALKS, judge=judge, concurrency=1)
+        assert signal.getsignal(signal.SIGINT) == mine, "the handler of asyncio is back"
+        return found
 
-    found = run_without_signal_handler(cell)
+    found = asyncio.run(cell()) if runs_below_asyncio else run_without_signal_handler(cell)
+    assert signal.getsignal(signal.SIGINT) == before
     assert found.interrupted
     assert judge.asked == 20
     assert not [each for each in threading.enumerate() if each.name == "faithtui-measure"]

@@ -1,19 +1,23 @@
 """Options of metrics as they are typed on one line: `name=value metric.name=value`."""
 
+import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from faithtui.errors import ConfigError
 
+_BEFORE_OBJECT = re.compile(r"(?:^|\s)[\w.-]+=(?=\{)")
+
 
 def read_options(text: str) -> dict[str, str]:
-    """Read `name=value name=value` as on a command line.
+    """Read `name=value name=value` as on a command line; a JSON object needs no quotes.
 
     Raises:
         ConfigError: A word without `=`, or a quote that is not closed.
     """
     try:
-        words = shlex.split(text)
+        words = shlex.split(_quote_objects(text))
     except ValueError as error:
         raise ConfigError(f"options: {error}; expected name=value name=value") from error
     options = {}
@@ -23,6 +27,21 @@ def read_options(text: str) -> dict[str, str]:
             raise ConfigError(f"options: `{word}` is not name=value")
         options[name] = value
     return options
+
+
+def _quote_objects(text: str) -> str:
+    """Put `{"top_k": 1}` behind a name in quotes, unless it is no JSON or stands in quotes."""
+    parts, end = [], 0
+    for found in _BEFORE_OBJECT.finditer(text):
+        if found.end() < end:
+            continue
+        try:
+            _, behind = json.JSONDecoder().raw_decode(text, found.end())
+        except ValueError:
+            continue
+        parts += [text[end : found.end()], shlex.quote(text[found.end() : behind])]
+        end = behind
+    return "".join((*parts, text[end:]))
 
 
 def write_options(options: Mapping[str, str]) -> str:

@@ -228,6 +228,20 @@ def test_remembered_options_are_read_back_as_they_were(
             assert given_back[name] == value
 
 
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        ('a={"k": 1} b=2', {"a": '{"k": 1}', "b": "2"}),
+        ("""a='{"k": 1}' b={"x":{"y":"it's"}}""", {"a": '{"k": 1}', "b": """{"x":{"y":"it's"}}"""}),
+        ("a={k b=2", {"a": "{k", "b": "2"}),
+    ],
+)
+def test_a_json_object_is_typed_with_or_without_quotes(
+    typed: str, options: Mapping[str, str]
+) -> None:
+    assert read_options(typed) == options
+
+
 def test_options_that_are_alike_are_written_once() -> None:
     same = {"a": {"threshold": "0.7", "x": "1"}, "b": {"threshold": "0.7"}}
     assert format_options(["a", "b"], same) == "threshold=0.7 a.x=1"
