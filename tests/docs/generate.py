@@ -39,7 +39,7 @@ from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
 from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.engine import demo
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.engine.shards.results_schema import TABLES
 from faithtui.errors import FaithtuiError

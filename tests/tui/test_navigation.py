@@ -17,7 +17,7 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.keymap import bindings
 from faithtui.tui.navigation import CommandWindow, ModalWindow
 from faithtui.tui.progress.progress_screen import ProgressScreen
-from faithtui.tui.review.guideline_dialog import GuidelineDialog
+from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs import background_runs
 from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog

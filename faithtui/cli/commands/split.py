@@ -63,7 +63,7 @@ def split(
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
     from faithtui.domain.splits import SPLITS
-    from faithtui.engine.review.splits import make_split
+    from faithtui.engine.review.samples.splits import make_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:

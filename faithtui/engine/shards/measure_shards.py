@@ -10,7 +10,7 @@ from typing import Final
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
-from faithtui.engine.measurement_session import CONCURRENCY
+from faithtui.engine.library.judge_session import CONCURRENCY
 from faithtui.engine.shards.journal import delete_written_journal, sum_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,

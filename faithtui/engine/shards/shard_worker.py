@@ -25,7 +25,7 @@ from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
-from faithtui.engine.measurement_session import (
+from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
     CallLog,

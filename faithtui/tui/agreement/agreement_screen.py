@@ -28,7 +28,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.engine.review.reports.agreement_report import RunAgreement
     from faithtui.metrics.base import MetricSpec
 
 PART = Binding.Group("parts")
@@ -173,7 +173,7 @@ class AgreementScreen(FaithScreen):
         if run is None:
             self.call_later(self.show_loaded, None, None)
             return
-        from faithtui.engine.review.agreement_report import (
+        from faithtui.engine.review.reports.agreement_report import (
             compute_run_agreement,
             update_run_agreement,
         )

@@ -30,8 +30,8 @@ def write_run_report(
         ConfigError: Files are not written from a browser.
         ExportError: It cannot be written.
     """
-    from faithtui.engine.review.agreement_report import FILES as FORMATS
-    from faithtui.engine.review.agreement_report import write_report
+    from faithtui.engine.review.reports.agreement_report import FILES as FORMATS
+    from faithtui.engine.review.reports.agreement_report import write_report
 
     check_allowed(FILES, os.environ)
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"

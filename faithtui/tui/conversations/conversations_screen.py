@@ -36,7 +36,7 @@ from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
+from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.filter_matches import make_filter_context

@@ -15,10 +15,10 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.review.verdict_keys import VERDICT
 from faithtui.tui.samples.queue import QueuePosition, find_open_item, load_queue_position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep

@@ -19,7 +19,7 @@ from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.run_comparison import RunComparison
+    from faithtui.engine.review.reports.run_comparison import RunComparison
     from faithtui.tui.runs.runs_screen import RunsScreen
 
 
@@ -182,7 +182,7 @@ class RunActions(Controller["RunsScreen"]):
     @run_in_worker("compare")
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
-        from faithtui.engine.review.run_comparison import compare_runs
+        from faithtui.engine.review.reports.run_comparison import compare_runs
 
         first, second = sorted(row.id for row in self.target_runs)
         store, who = self.session.store, self.session.reviewer

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.sample_queues import (
     REPEATS,
     SampleRequest,
     draw_run_sample,

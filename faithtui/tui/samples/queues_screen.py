@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.engine.review.queue_sequences import read_queue_sequences
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
     estimate_pace,
     next_seed,

@@ -26,8 +26,8 @@ from faithtui.agreement.sampling.label_plan import (
     foresee_widths,
 )
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.label_plans import PlanBasis, read_plan_basis
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_basis
+from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,

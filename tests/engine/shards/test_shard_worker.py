@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Conversation, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
-from faithtui.engine.measure import measure_async
+from faithtui.engine.library.measurement import measure_async
 from faithtui.engine.shards.account_keeper import LocalAccount
 from faithtui.engine.shards.journal import ShardJournal, ShardTaken
 from faithtui.engine.shards.judgement_json import read_judgement

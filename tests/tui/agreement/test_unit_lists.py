@@ -5,7 +5,7 @@ from typing import cast
 
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.app import FaithApp

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.verdict_keys import VERDICT
+from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,

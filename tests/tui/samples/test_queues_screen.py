@@ -16,8 +16,8 @@ from faithtui.agreement.sampling.label_plan import (
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.label_plans import read_plan_basis
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.label_plans import read_plan_basis
+from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     conclude_queue,
     draw_run_sample,
