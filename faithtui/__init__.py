@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from faithtui.engine.library.measurement import measure, measure_async
     from faithtui.engine.library.measurement_result import Call, Measurement
     from faithtui.engine.library.project import Project, open_store
-    from faithtui.engine.population.draw_sample import draw_sample
+    from faithtui.engine.library.sample_draw import draw_sample
     from faithtui.engine.shards.measure_shards import MeasureSummary, measure_shards
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
@@ -52,7 +52,7 @@ _HOMES = {
     "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
-    "draw_sample": "engine.population.draw_sample",
+    "draw_sample": "engine.library.sample_draw",
     "evaluate": "engine.library.evaluation",
     "evaluate_async": "engine.library.evaluation",
     "measure": "engine.library.measurement",

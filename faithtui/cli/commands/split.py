@@ -79,7 +79,7 @@ def split(
             )
         else:
             made = opened.splits.read_split()
-        counts = {} if made is None else opened.splits.counts(made.rule)
+        counts = {} if made is None else opened.splits.count_conversations(made.rule)
         openings = opened.splits.openings()
     if options.json:
         print_json(None if made is None else _as_json(made, counts, openings))

@@ -27,7 +27,7 @@ from faithtui.domain.verdicts import (
     Verdict,
     claim_identity,
 )
-from faithtui.domain.windows import cut_interactions
+from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_assessed
 from faithtui.engine.library.result_tables import ResultTable, format_score_cell
@@ -345,7 +345,7 @@ def score_assessments(
     human: Mapping[object, str],
 ) -> ScoreSet:
     """Score windows, with labels of people by identity of the claim in place of the judge's."""
-    parts = cut_interactions(conversation.turns, answers_alone=True)
+    parts = split_into_interactions(conversation.turns, answers_alone=True)
     interaction_of = {turn: part.position for part in parts for turn in part.turns}
     scores, _ = score_conversation(
         [

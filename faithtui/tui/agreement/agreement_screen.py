@@ -157,7 +157,7 @@ class AgreementScreen(FaithScreen):
         self._reading = worker = self.load()
         if self.agreement is None or self.agreement.row.id != self.session.run:
             self._show_instead_of_figures("Computing agreement …")
-            self.navigation.hold_keys_for(worker, can_give_up=True)
+            self.input_queue.hold_keys_for(worker, can_give_up=True)
 
     @on(Worker.StateChanged)
     def tell_given_up(self, event: Worker.StateChanged) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
-from faithtui.tui.allowed_acts import FILES, check_allowed
+from faithtui.tui.allowed_actions import FILES, check_allowed
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_line
 

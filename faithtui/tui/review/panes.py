@@ -261,7 +261,7 @@ class ReviewPanes(Panes):
                 *above,
                 *self._reference_lines_above(state, width),
                 *self._passage_lines(state, width)[0],
-                *self._named_fact_lines(state, width),
+                *self._judge_fact_lines(state, width),
             ]
 
         ranked = any(each.is_ranked for each in passages)
@@ -333,7 +333,7 @@ class ReviewPanes(Panes):
         )
         return [*lines, BLANK]
 
-    def _named_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
+    def _judge_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands below the passages: facts the judge named, where they have no pane."""
         claim, spec = state.claim, state.spec
         if self.truths.display or not spec.references_are_facts or claim is None:

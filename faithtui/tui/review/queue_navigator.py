@@ -7,8 +7,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -234,4 +234,4 @@ class QueueNavigator(Controller["ReviewScreen"]):
             if screen is not None:
                 self.screen.post_message(ShowScreen(screen))
 
-        self.navigation.open_window(QueueEndDialog(queue, outcome), go_to_answer)
+        self.input_queue.open_window(QueueEndDialog(queue, outcome), go_to_answer)

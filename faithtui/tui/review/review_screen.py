@@ -303,7 +303,7 @@ class ReviewScreen(FaithScreen):
         """Save the note."""
         self.notes.submit_note(event)
 
-    @on(NoteLine.Left, "#note")
+    @on(NoteLine.FocusMoved, "#note")
     def save_typed_text(self) -> bool:
         """Save the note that is being typed: its line, the screen or the app is left."""
         self.notes.save_typed_text()

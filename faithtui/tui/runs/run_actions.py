@@ -13,8 +13,8 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ResumeRequested
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
@@ -201,7 +201,7 @@ class RunActions(Controller["RunsScreen"]):
 
         a, b = change.a.id, change.b.id
         self.show_message()
-        self.navigation.open_window(
+        self.input_queue.open_window(
             TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(change, w))
         )
 

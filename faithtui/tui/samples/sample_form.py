@@ -37,8 +37,8 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
+from faithtui.tui.input_queue import ModalWindow, holds_keys
 from faithtui.tui.messages import WorkerFailed
-from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.samples.sample_fields import (
     PLAN,
     read_number,

@@ -100,7 +100,7 @@ def describe_labels_needed(progress: QueueProgress) -> str:
     return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
 
 
-def queue_head(width: int) -> Line:
+def queue_header_line(width: int) -> Line:
     """Name the columns of the list of queues."""
     return make_line(
         Piece(_join_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")

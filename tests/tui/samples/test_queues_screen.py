@@ -244,7 +244,7 @@ def test_lines_fit_and_hold_no_control(
             strata = store.samples.strata(row.id, "ann")
             progress = read_queue_progress(store, row.id, "ann")
             lines = [
-                sample_lines.queue_head(width),
+                sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
                 *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),

@@ -7,7 +7,7 @@ from pathlib import Path
 from faithtui.domain.ids import ClaimSetId, ConversationId
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.claim_sets import (
-    Transcript,
+    ConversationWithImages,
     claim_set_lines,
     read_claim_set,
     read_transcripts,
@@ -72,7 +72,7 @@ def import_claim_set(store: Store, path: Path) -> ClaimSetImport:
 
 def _read_stored_transcripts(
     store: Store, conversations: list[ConversationId]
-) -> Iterator[Transcript]:
+) -> Iterator[ConversationWithImages]:
     for number in conversations:
         conversation = store.conversations.get(number)
         images = {}
@@ -80,4 +80,4 @@ def _read_stored_transcripts(
             data = store.conversations.image(image.sha256).data
             if data is not None:
                 images[image.sha256] = data
-        yield Transcript(conversation, images)
+        yield ConversationWithImages(conversation, images)

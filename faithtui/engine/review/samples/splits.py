@@ -63,7 +63,7 @@ def make_split(
 
 def _refuse_empty_parts(store: Store, rule: SplitRule) -> None:
     """Refuse a split that leaves a part empty, while it can still be another one."""
-    counts = store.splits.counts(rule)
+    counts = store.splits.count_conversations(rule)
     for split, share in zip(SPLITS, rule.shares, strict=True):
         if share and not counts[split].groups:
             groups = sum(each.groups for each in counts.values())

@@ -143,7 +143,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             if answer == "image":
                 self.screen.images.pick_image(images)
 
-        self.navigation.open_window(dialog, open_images_if_wanted)
+        self.input_queue.open_window(dialog, open_images_if_wanted)
 
     def list_images(self) -> tuple[NumberedImage, ...]:
         """Give the images of the chosen passage from its pane, else all of the conversation."""
@@ -179,7 +179,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
                 )
 
         name = f"{capitalise(state.spec.units[0])} {claim.number}"
-        self.navigation.open_window(
+        self.input_queue.open_window(
             PickDialog(
                 f"{name} in {fmt.count_in_words(len(claim.verdicts), 'window')}",
                 lambda width: draw_claims.occurrence_lines(claim, state.view, state.labels, width),

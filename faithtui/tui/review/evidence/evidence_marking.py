@@ -78,7 +78,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
             self.refuse("there is no passage here to mark anything in")
         else:
             chosen = min(state.position.passage, len(state.passages) - 1)
-            self.navigation.open_window(
+            self.input_queue.open_window(
                 EvidenceDialog(
                     claim.text,
                     state.passages,

@@ -53,7 +53,7 @@ class ImageOpener(Controller[FaithScreen]):
             if row is not None:
                 self.open_image(images[int(row)])
 
-        self.navigation.open_window(
+        self.input_queue.open_window(
             PickDialog(f"Images {len(images)}", lambda width: image_list_lines(images, width)),
             open_row,
         )

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.guidelines import Guideline, default_guideline, make_digest
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.review.guideline.guideline_lines import guideline_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -59,7 +59,7 @@ class GuidelineOpener(Controller[FaithScreen]):
         metric = self._metric()
         versions = await self.read(self.session.store.guidelines.versions, metric)
         default = None if metric is None else default_guideline(metric)
-        self.navigation.open_window(
+        self.input_queue.open_window(
             GuidelineDialog(self.session, versions, default), self._show_set
         )
 

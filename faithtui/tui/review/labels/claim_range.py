@@ -64,7 +64,7 @@ class ClaimRange(Controller["ReviewScreen"]):
                 self._save_range(chosen, verdict, f"{words}, in bulk")
 
         if len(chosen) > ASK_ABOVE:
-            self.navigation.open_window(
+            self.input_queue.open_window(
                 ConfirmDialog(
                     f"{words}?",
                     "Labels given in bulk are not counted in agreement. "

@@ -62,12 +62,12 @@ class LabelWriter(Controller["ReviewScreen"]):
         Keys wait for it; verdicts that are typed ahead are refused when it is shown.
         """
         self._is_leaving = True
-        self.navigation.hold_keys(self)
+        self.input_queue.hold_keys(self)
 
     def stay(self) -> None:
         """Stay in this conversation after all."""
         self._is_leaving = False
-        self.navigation.release_keys(self)
+        self.input_queue.release_keys(self)
 
     def start_claim_clock(self) -> None:
         """Measure from now on how long the chosen claim has been on screen."""

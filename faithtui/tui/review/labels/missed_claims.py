@@ -99,7 +99,7 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
             self.refuse("what was said last is still being saved: press it again")
             return
         known = AnswerClaims.from_view(state.view, claim.turn)
-        self.navigation.open_window(
+        self.input_queue.open_window(
             MissedClaimsDialog(known, self._add, self._remove, self._set_complete)
         )
 
@@ -237,7 +237,7 @@ class MissedClaimsDialog(Dialog):
         if not event.value.strip() or self._try_to_add(event.value, None):
             self._close_line()
 
-    @on(PlainInput.Left, "#typed")
+    @on(PlainInput.FocusMoved, "#typed")
     def leave_line(self) -> None:
         """Add what was typed when another pane takes the keys."""
         line = self.query_one("#typed", PlainInput)

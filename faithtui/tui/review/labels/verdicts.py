@@ -87,7 +87,7 @@ class Verdicts(Controller["ReviewScreen"]):
         for key, each in self.screen.active_bindings.items():
             if each.binding.action.startswith(("verdict", "want(")):
                 keys[each.binding.action.startswith(_ABOUT_LAST_VERDICT)].add(key)
-        if self.navigation.drop_typed_ahead(keys[False], keys[True]):
+        if self.input_queue.drop_typed_ahead(keys[False], keys[True]):
             self.refuse("verdicts typed before their claims were drawn: nothing was saved")
 
     def action_verdict_elsewhere(self) -> None:

@@ -157,7 +157,7 @@ async def test_the_chosen_passage_is_read_in_full_and_from_its_text_the_conversa
     assert screen.press("t")
     screen.focused = SimpleNamespace(id="transcript")
     assert screen.press("t")
-    passage, conversation = screen.navigation.windows
+    passage, conversation = screen.input_queue.windows
     assert passage._title.startswith("P")
     assert conversation._title == "Conversation"
 
@@ -165,10 +165,10 @@ async def test_the_chosen_passage_is_read_in_full_and_from_its_text_the_conversa
 async def test_another_window_of_the_claim_is_gone_to(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.press("p")
-    screen.navigation.answer("1")
+    screen.input_queue.answer("1")
     assert (screen.review_position.window, screen.chosen) == (1, 0)
     screen.press("p")
-    screen.navigation.answer(None)
+    screen.input_queue.answer(None)
     assert screen.review_position.window == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.errors import ConfigError
-from faithtui.tui.allowed_acts import ALLOWED, EDITOR, FILES, WRITING_KEYS, check_allowed
+from faithtui.tui.allowed_actions import ALLOWED, EDITOR, FILES, WRITING_KEYS, check_allowed
 from faithtui.tui.keymap.bindings import default_keys
 
 PAGE = {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}

@@ -18,8 +18,8 @@ from faithtui.judges.base import RateLimits
 _NO_LIMITS: Final = RateLimits()
 
 
-class Account(Protocol):
-    """What a worker asks under. See `LocalAccount`."""
+class CallLimits(Protocol):
+    """What a worker asks under. See `LocalCallLimits`."""
 
     @property
     def budget(self) -> SpendingLimit:
@@ -29,7 +29,7 @@ class Account(Protocol):
         """Give the limiter of a provider's account; None for judges that nobody limits."""
 
 
-class LocalAccount:
+class LocalCallLimits:
     """Limits and budget of one process. Belongs to one event loop."""
 
     def __init__(self, limit: SpeedLimit, caps: BudgetCaps, spent: Expense = NO_EXPENSE) -> None:
@@ -53,11 +53,11 @@ class _Holdings:
     reserved: list[Expense] = field(default_factory=list)
 
 
-class AccountKeeper:
+class CallLimitsServer:
     """Keeps limits and budget for workers elsewhere. Belongs to one event loop."""
 
     def __init__(self, limit: SpeedLimit, caps: BudgetCaps, spent: Expense = NO_EXPENSE) -> None:
-        """Begin; the arguments are those of `LocalAccount`."""
+        """Begin; the arguments are those of `LocalCallLimits`."""
         self._limiters = RateLimiters(limit)
         self._budget = Budget(caps, spent)
         self._held: dict[str, _Holdings] = {}
@@ -145,24 +145,24 @@ class AccountKeeper:
         return self._held.setdefault(holder, _Holdings())
 
 
-class KeeperLink(Protocol):
-    """How a worker reaches the keeper. The first argument of each method is added on the way."""
+class CallLimitsLink(Protocol):
+    """How a worker reaches the server. The first argument of each method is added on the way."""
 
     async def request(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the keeper and wait for what it returns."""
+        """Call a method of the server and wait for what it returns."""
 
     def notify(self, method: str, *arguments: Any) -> None:
-        """Call a method of the keeper and do not wait."""
+        """Call a method of the server and do not wait."""
 
 
-class RemoteAccount:
-    """Limits and budget that a keeper elsewhere holds. An `Account`."""
+class RemoteCallLimits:
+    """Limits and budget that a server elsewhere holds. Some `CallLimits`."""
 
-    def __init__(self, link: KeeperLink, *, has_budget: bool) -> None:
+    def __init__(self, link: CallLimitsLink, *, has_budget: bool) -> None:
         """Prepare.
 
         Args:
-            link: The way to the keeper.
+            link: The way to the server.
             has_budget: Whether anything limits what may be spent; else nothing is asked for it.
         """
         self._link = link
@@ -174,7 +174,7 @@ class RemoteAccount:
 
 
 class _RemoteBudget:
-    def __init__(self, link: KeeperLink) -> None:
+    def __init__(self, link: CallLimitsLink) -> None:
         self._link = link
 
     async def reserve(self, worst: Expense) -> None:
@@ -190,7 +190,7 @@ class _RemoteBudget:
 
 
 class _RemoteLimiter:
-    def __init__(self, link: KeeperLink, account: str) -> None:
+    def __init__(self, link: CallLimitsLink, account: str) -> None:
         self._link = link
         self._account = account
 

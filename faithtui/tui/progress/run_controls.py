@@ -8,8 +8,8 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ResumeRequested
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.budget import BudgetScreen
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -27,7 +27,7 @@ _ACTIVE_RUN_ACTIONS = ("pause", "workers", "cancel")
 """Actions on a run that is on in this process."""
 
 
-class RunKeys(Controller["ProgressScreen"]):
+class RunControls(Controller["ProgressScreen"]):
     """Acts on the run that a screen shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -163,7 +163,7 @@ class RunKeys(Controller["ProgressScreen"]):
             "for and kept. What is judged stays. The run can be continued later and asks "
             "nothing twice.",
         )
-        self.navigation.open_window(self._question, cancel_if_confirmed)
+        self.input_queue.open_window(self._question, cancel_if_confirmed)
 
     def close_outdated_question(self) -> None:
         """Close the question whether to cancel a run that is over."""
@@ -212,7 +212,7 @@ class RunKeys(Controller["ProgressScreen"]):
             if wanted is not None:
                 self.set_budget(row, wanted)
 
-        self.navigation.open_window(BudgetScreen(row), save_budget)
+        self.input_queue.open_window(BudgetScreen(row), save_budget)
 
     @run_in_worker("budget")
     async def set_budget(self, row: RunRow, wanted: BudgetCaps) -> None:

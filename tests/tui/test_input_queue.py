@@ -14,8 +14,8 @@ from faithtui.domain.ids import RunId
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.input_queue import CommandWindow, ModalWindow
 from faithtui.tui.keymap import bindings
-from faithtui.tui.navigation import CommandWindow, ModalWindow
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -43,10 +43,10 @@ def test_one_module_alone_changes_screens() -> None:
         if CHANGES_SCREENS.search(file.read_text("utf-8"))
     }
     assert found.pop("app.py") == ["push_screen"], "the first screen, before there are keys"
-    assert list(found) == ["navigation.py"]
+    assert list(found) == ["input_queue.py"]
 
 
-def test_every_window_is_closed_by_the_navigation() -> None:
+def test_every_window_is_closed_by_the_input_queue() -> None:
     modal = [each for each in bindings.list_screen_classes() if issubclass(each, ModalScreen)]
     assert len(modal) > 10
     assert all(issubclass(each, ModalWindow | CommandWindow) for each in modal)
@@ -76,7 +76,7 @@ async def test_a_window_answers_once(app: FaithApp) -> None:
         await opened(pilot)
         main = app.screen
         question = ConfirmDialog("Sure?", "Really?")
-        app.navigation.open_window(question, answers.append)
+        app.input_queue.open_window(question, answers.append)
         await calm(pilot)
         question.dismiss("yes")
         question.dismiss(None)
@@ -92,8 +92,8 @@ async def test_a_window_takes_those_above_it_along(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         below = ConfirmDialog("Sure?", "Really?")
-        app.navigation.open_window(below, answers.append)
-        app.navigation.open_window(GoDialog(), answers.append)
+        app.input_queue.open_window(below, answers.append)
+        app.input_queue.open_window(GoDialog(), answers.append)
         await calm(pilot)
         assert windows(app) == ["ConfirmDialog", "GoDialog"]
         below.dismiss("yes")
@@ -134,7 +134,7 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
         monkeypatch.setattr(Guidelines, "versions", slowly)
         type_ahead(app, "h", "j", "y")
         await pilot.pause()
-        assert not app.navigation.is_settled
+        assert not app.input_queue.is_settled
         go_on.set()
         await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
         await calm(pilot)

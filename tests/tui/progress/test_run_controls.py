@@ -17,7 +17,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.progress.progress_screen import ProgressScreen
-from faithtui.tui.progress.run_control import RunKeys
+from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.runs.budget import BudgetScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -190,14 +190,14 @@ class FakeProgressScreen(FakeScreen):
         self.row = session.store.runs.row(RunId(1))
         if run is not None:
             session.process_runs.append(cast(BackgroundRun, run))
-        self.control = RunKeys(cast(ProgressScreen, self))
+        self.control = RunControls(cast(ProgressScreen, self))
         self.add(self.control)
 
 
 def test_keys_of_a_run_that_is_on_are_refused_without_one(session: Session) -> None:
     screen = FakeProgressScreen(session)
     assert [key for key in "p+-cr" if screen.press(key)] == []
-    assert not screen.navigation.windows
+    assert not screen.input_queue.windows
 
 
 def test_a_question_about_a_run_that_is_over_is_closed(session: Session) -> None:
@@ -216,7 +216,7 @@ def test_a_yes_that_comes_after_the_end_cancels_nothing(session: Session) -> Non
     screen = FakeProgressScreen(session, run)
     screen.press("ctrl+x")
     run.end()
-    screen.navigation.answer("yes")
+    screen.input_queue.answer("yes")
     screen.control.tell_end()
     assert run.cancelled == 0
     assert screen.message == ""
@@ -228,7 +228,7 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
     run = StagedRun()
     screen = FakeProgressScreen(session, run)
     screen.press("ctrl+x")
-    screen.navigation.answer("yes")
+    screen.input_queue.answer("yes")
     assert run.cancelled == 1
     screen.control.begin_attempt()
     screen.control.tell_end()

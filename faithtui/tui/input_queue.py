@@ -22,7 +22,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.worker import Worker, WorkerError
 
-from faithtui.tui.allowed_acts import drop_writing_keys
+from faithtui.tui.allowed_actions import drop_writing_keys
 
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
@@ -41,7 +41,7 @@ class _Node(Protocol):
     def app(self) -> App[Any]: ...
 
 
-class Navigation:
+class InputQueue:
     """Hands on keys one by one, and changes screens between them.
 
     Everything here runs in the message pump of the app, one step after the other. While a step
@@ -283,11 +283,11 @@ async def _carry_out(change: ScreenChange) -> None:
         await result
 
 
-def navigation_of(node: _Node) -> Navigation:
-    """Give the navigation of the app that something belongs to."""
-    navigation = getattr(node.app, "navigation", None)
-    assert isinstance(navigation, Navigation)
-    return navigation
+def get_input_queue(node: _Node) -> InputQueue:
+    """Give the queue of the app that something belongs to."""
+    input_queue = getattr(node.app, "input_queue", None)
+    assert isinstance(input_queue, InputQueue)
+    return input_queue
 
 
 def holds_keys(
@@ -307,7 +307,7 @@ def holds_keys(
         @wraps(begin)
         def begin_and_hold(node: NodeT, /, *args: P.args, **kwargs: P.kwargs) -> Worker[Any]:
             worker = begin(node, *args, **kwargs)
-            navigation_of(node).hold_keys_for(worker, can_give_up=can_give_up)
+            get_input_queue(node).hold_keys_for(worker, can_give_up=can_give_up)
             return worker
 
         return begin_and_hold
@@ -330,9 +330,9 @@ class ModalWindow(ModalScreen[ScreenResultType]):
     ]
 
     @property
-    def navigation(self) -> Navigation:
+    def input_queue(self) -> InputQueue:
         """What opens and closes windows."""
-        return navigation_of(self)
+        return get_input_queue(self)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
@@ -344,7 +344,7 @@ class ModalWindow(ModalScreen[ScreenResultType]):
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close with an answer, once."""
         answer = super().dismiss
-        return self.navigation.close_window(self, lambda: answer(result))
+        return self.input_queue.close_window(self, lambda: answer(result))
 
 
 class CommandWindow(CommandPalette):
@@ -353,4 +353,4 @@ class CommandWindow(CommandPalette):
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Close; the chosen command runs afterwards."""
         answer = super().dismiss
-        return navigation_of(self).close_window(self, lambda: answer(result))
+        return get_input_queue(self).close_window(self, lambda: answer(result))

@@ -1,4 +1,4 @@
-"""The way from workers in other processes of this machine to the keeper of limits: a local socket.
+"""The way from workers in other processes of this machine to the server of limits: a local socket.
 
 One JSON text a line each way. A worker whose connection ends is gone, and what it held is given
 back; so a process that is killed takes no place in flight and no money with it.
@@ -13,18 +13,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.engine.shards.account_keeper import AccountKeeper
+from faithtui.engine.shards.call_limits import CallLimitsServer
 
 _STOP: Final = b"[null, null]\n"
 _METHODS: Final = frozenset(("start_request", "end_request", "reserve", "settle", "report"))
 
 
 @asynccontextmanager
-async def serve_keeper(keeper: AccountKeeper, stop: asyncio.Event) -> AsyncIterator[Path]:
-    """Let processes of this user reach a keeper, and give the path of the socket.
+async def serve_call_limits(server: CallLimitsServer, stop: asyncio.Event) -> AsyncIterator[Path]:
+    """Let processes of this user reach a server, and give the path of the socket.
 
     Args:
-        keeper: The keeper.
+        server: The server.
         stop: Set to tell every worker, of now and later, that it is to stop asking.
     """
     numbers = count()
@@ -35,26 +35,26 @@ async def serve_keeper(keeper: AccountKeeper, stop: asyncio.Event) -> AsyncItera
         assert task is not None
         serving.add(task)
         try:
-            await _serve_worker(keeper, f"{next(numbers)}", reader, writer, stop)
+            await _serve_worker(server, f"{next(numbers)}", reader, writer, stop)
         finally:
             serving.discard(task)
             writer.close()
 
     # A folder of its own for its owner alone; the path of a socket may have about 100 letters.
     with tempfile.TemporaryDirectory(prefix="faithtui-") as folder:
-        path = Path(folder) / "keeper"
-        server = await asyncio.start_unix_server(serve, path)
+        path = Path(folder) / "limits"
+        socket = await asyncio.start_unix_server(serve, path)
         try:
             yield path
         finally:
-            server.close()
+            socket.close()
             for task in list(serving):
                 task.cancel()
             await asyncio.gather(*serving, return_exceptions=True)
 
 
 async def _serve_worker(
-    keeper: AccountKeeper,
+    server: CallLimitsServer,
     holder: str,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
@@ -67,7 +67,7 @@ async def _serve_worker(
     waiting = {asyncio.create_task(tell_stop())}
 
     async def answer(number: int, method: str, arguments: list[Any]) -> None:
-        result = await getattr(keeper, method)(holder, *arguments)
+        result = await getattr(server, method)(holder, *arguments)
         writer.write(json.dumps([number, result]).encode() + b"\n")
 
     try:
@@ -77,7 +77,7 @@ async def _serve_worker(
                 number, method, arguments = json.loads(line)
                 assert method in _METHODS
                 if number is None:
-                    await getattr(keeper, method)(holder, *arguments)
+                    await getattr(server, method)(holder, *arguments)
                 else:
                     task = asyncio.create_task(answer(number, method, arguments))
                     waiting.add(task)
@@ -86,33 +86,33 @@ async def _serve_worker(
         for task in list(waiting):
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        await keeper.release(holder)
+        await server.release(holder)
 
 
 class SocketLink:
-    """A worker's way to the keeper. A `KeeperLink`; belongs to one event loop."""
+    """A worker's way to the server. A `CallLimitsLink`; belongs to one event loop."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.stop = asyncio.Event()
-        """The keeper's command is to stop, or is gone."""
+        """The server's command is to stop, or is gone."""
         self._reader = reader
         self._writer = writer
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
 
     async def request(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the keeper and wait for what it returns."""
+        """Call a method of the server and wait for what it returns."""
         number = next(self._numbers)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._send(number, method, arguments)
         return await answer
 
     def notify(self, method: str, *arguments: Any) -> None:
-        """Call a method of the keeper and do not wait."""
+        """Call a method of the server and do not wait."""
         self._send(None, method, arguments)
 
     async def read_answers(self) -> None:
-        """Hand answers to whoever waits for them, until the keeper is gone."""
+        """Hand answers to whoever waits for them, until the server is gone."""
         with suppress(ConnectionError):
             while line := await self._reader.readline():
                 number, result = json.loads(line)
@@ -132,8 +132,8 @@ class SocketLink:
 
 
 @asynccontextmanager
-async def connect_keeper(path: Path) -> AsyncIterator[SocketLink]:
-    """Reach the keeper behind a socket."""
+async def connect_call_limits(path: Path) -> AsyncIterator[SocketLink]:
+    """Reach the server behind a socket."""
     reader, writer = await asyncio.open_unix_connection(path)
     link = SocketLink(reader, writer)
     reading = asyncio.create_task(link.read_answers())
