@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import JudgeError, MetricError, MissingParameters
 from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
@@ -52,7 +52,9 @@ class AnsweredInteraction:
 
 def cut_answer_windows(conversation: Conversation, *, answers_alone: bool) -> tuple[Window, ...]:
     """Cut a conversation into windows of one interaction each."""
-    return cut_sliding_windows(cut_interactions(conversation.turns, answers_alone=answers_alone), 1)
+    return cut_sliding_windows(
+        split_into_interactions(conversation.turns, answers_alone=answers_alone), 1
+    )
 
 
 def read_interaction(conversation: Conversation, window: Window) -> AnsweredInteraction:

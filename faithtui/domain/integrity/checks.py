@@ -31,7 +31,7 @@ from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.windows import cut_interactions, list_left_out_turns
+from faithtui.domain.windows import list_left_out_turns, split_into_interactions
 
 _Views = Mapping[int, frozenset[TruthId]]
 """Truths in view, by position of the window."""
@@ -190,7 +190,7 @@ def _check_windows(judged: JudgedConversation) -> Iterator[Finding]:
 
 def _check_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
-    parts = cut_interactions(judged.turns, answers_alone=True)
+    parts = split_into_interactions(judged.turns, answers_alone=True)
     left = dict.fromkeys(list_left_out_turns(judged.turns, parts), "it belongs to no exchange")
     if judged.turns and judged.turns[-1].role == "user":
         last = len(judged.turns) - 1

@@ -14,7 +14,7 @@ from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, Failure
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.value_json import Json, JsonFields, value_json
 from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.measurement_session import CONCURRENCY, AskingOptions
+from faithtui.engine.library.judge_session import CONCURRENCY, AskingOptions
 from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.providers.prices import read_prices

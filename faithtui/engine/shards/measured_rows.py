@@ -13,8 +13,8 @@ from faithtui.domain.conversation import Conversation, Passage, content_hash
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Conclusion, Verdict, claim_identity
-from faithtui.engine.measurement import Measurement
-from faithtui.engine.measurement_session import CallLog
+from faithtui.engine.library.judge_session import CallLog
+from faithtui.engine.library.measurement_result import Measurement
 from faithtui.engine.shards.judgement_json import Judgement, write_judgement
 from faithtui.engine.shards.results_schema import NO_VERDICT
 from faithtui.errors import FaithtuiError, InputError

@@ -12,7 +12,7 @@ from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widget import Widget
 
-from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece
 from faithtui.tui.widgets.line_widget import LineWidget
 from faithtui.tui.widgets.panes import Panes
