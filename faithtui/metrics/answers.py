@@ -96,7 +96,7 @@ def judge_each_answer(
     *,
     as_peer: bool,
     at_once: bool = True,
-    told: Callable[[JudgeError | MetricError], str] = lambda error: (
+    describe_error: Callable[[JudgeError | MetricError], str] = lambda error: (
         f"{type(error).__name__}: {error}"
     ),
 ) -> Questions[tuple[WindowFindings, ...]]:
@@ -112,7 +112,7 @@ def judge_each_answer(
         judge_one: Asks about one answer, on behalf of its window.
         as_peer: Let errors through.
         at_once: Answers at the same time, as many as the pace allows; False: one after the other.
-        told: Puts a failure into words for the store.
+        describe_error: Puts a failure into words for the store.
 
     Raises:
         MissingParameters: Under `as_peer`, there is no answer at all.
@@ -131,11 +131,11 @@ def judge_each_answer(
         except MissingParameters as error:
             if as_peer:
                 raise
-            return WindowFindings(skipped=told(error), without_context=without_context)
+            return WindowFindings(skipped=describe_error(error), without_context=without_context)
         except (JudgeError, MetricError) as error:
             if as_peer:
                 raise
-            return WindowFindings(failure=told(error), without_context=without_context)
+            return WindowFindings(failure=describe_error(error), without_context=without_context)
 
     found = yield from ask_all(map(judge_window, windows), at_once=at_once, per_answer=True)
     return tuple(found)

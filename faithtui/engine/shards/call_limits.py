@@ -75,7 +75,7 @@ class CallLimitsServer:
         return started
 
     async def end_request(
-        self, holder: str, account: str, outcome: str, started: float, said: Mapping[str, Any]
+        self, holder: str, account: str, outcome: str, started: float, limits: Mapping[str, Any]
     ) -> None:
         """Note how a request ended: `success`, `refusal` or `failure`."""
         requests = self._get_holdings(holder).requests
@@ -86,7 +86,7 @@ class CallLimitsServer:
         assert limiter is not None
         match outcome:
             case "success":
-                limiter.record_success(RateLimits(**said))
+                limiter.record_success(RateLimits(**limits))
             case "refusal":
                 limiter.record_refusal(started)
             case _:
@@ -201,8 +201,8 @@ class _RemoteLimiter:
         )
         return started
 
-    def record_success(self, said: RateLimits = _NO_LIMITS) -> None:
-        self._end("success", 0.0, said)
+    def record_success(self, limits: RateLimits = _NO_LIMITS) -> None:
+        self._end("success", 0.0, limits)
 
     def record_refusal(self, started: float) -> None:
         self._end("refusal", started)
@@ -210,8 +210,8 @@ class _RemoteLimiter:
     def record_failure(self) -> None:
         self._end("failure", 0.0)
 
-    def _end(self, outcome: str, started: float, said: RateLimits = _NO_LIMITS) -> None:
-        self._link.notify("end_request", self._account, outcome, started, asdict(said))
+    def _end(self, outcome: str, started: float, limits: RateLimits = _NO_LIMITS) -> None:
+        self._link.notify("end_request", self._account, outcome, started, asdict(limits))
 
 
 async def _finish_although_cancelled(

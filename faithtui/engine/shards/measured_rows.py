@@ -220,14 +220,14 @@ def _name_label(labels: LabelSet, name: str | None) -> str:
     return NO_VERDICT if name is None else _LABELS[labels.get_label(name).polarity]
 
 
-def _compute_uncertainty(said: list[Verdict], labels: LabelSet) -> float:
+def _compute_uncertainty(verdicts: list[Verdict], labels: LabelSet) -> float:
     """Say how far from certain a verdict is; the column `uncertainty` has the definition."""
-    home = said[0]
+    home = verdicts[0]
     if home.confidence is not None:
         return 1 - abs(2 * home.confidence - 1)
     if home.label is None:
         return 1.0
-    others = sum(each.label != home.label for each in said) / len(said)
+    others = sum(each.label != home.label for each in verdicts) / len(verdicts)
     return max(others, 0.5) if _name_label(labels, home.label) == "idk" else others
 
 

@@ -569,10 +569,10 @@ class _PartReader:
         }
 
     def _read_marked_texts(
-        self, said: Mapping[ClaimId, tuple[HumanVerdict, ...]]
+        self, labels: Mapping[ClaimId, tuple[HumanVerdict, ...]]
     ) -> Mapping[str, str]:
         names = {
-            mark.document for people in said.values() for one in people for mark in one.evidence
+            mark.document for people in labels.values() for one in people for mark in one.evidence
         }
         if not names:
             return {}

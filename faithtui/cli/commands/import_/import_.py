@@ -193,46 +193,46 @@ def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]
         yield opened
 
 
-def _format_file(each: "FileImport") -> list[str]:
+def _format_file(found: "FileImport") -> list[str]:
     from faithtui.domain.text.visible_text import make_visible_line
 
-    parts = [f"{each.new} new"]
-    if each.unchanged:
-        parts.append(f"{each.unchanged} unchanged")
-    if each.merged:
-        parts.append(f"{each.merged} merged")
-    parts.append(plural(each.new_ratings, "new human label"))
-    if each.refused:
-        parts.append(f"{each.refused} refused")
-    if each.without_interaction:
-        parts.append(f"{each.without_interaction} without an answered question")
-    names = ", ".join(path.name for path in (each.path, *each.beside))
-    lines = [f"{names} as `{each.source}`: {', '.join(parts)}"]
-    if each.format is not None:
-        lines.append(f"  taken for {each.format}: {each.reason}")
-    for run in each.runs:
+    parts = [f"{found.new} new"]
+    if found.unchanged:
+        parts.append(f"{found.unchanged} unchanged")
+    if found.merged:
+        parts.append(f"{found.merged} merged")
+    parts.append(plural(found.new_ratings, "new human label"))
+    if found.refused:
+        parts.append(f"{found.refused} refused")
+    if found.without_interaction:
+        parts.append(f"{found.without_interaction} without an answered question")
+    names = ", ".join(path.name for path in (found.path, *found.beside))
+    lines = [f"{names} as `{found.source}`: {', '.join(parts)}"]
+    if found.format is not None:
+        lines.append(f"  taken for {found.format}: {found.reason}")
+    for run in found.runs:
         number = "" if run.run is None else f", run {run.run}"
         lines.append(
             f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
             f"{run.metric}{number}"
         )
-    for key, count in each.unknown_keys.items():
+    for key, count in found.unknown_keys.items():
         lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
-    for key, count in each.dropped_keys.items():
+    for key, count in found.dropped_keys.items():
         lines.append(f"  not understood and dropped: {_format_key(key, count)}")
-    lines += map(_format_unread, each.unread_labels)
-    lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in each.remarks.items()]
+    lines += map(_format_unread, found.unread_labels)
+    lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
     return [make_visible_line(line) for line in lines]
 
 
-def _format_unread(each: "UnreadLabels") -> str:
-    shown = ", ".join(each.values[:_MOST_VALUES])
-    more = ", …" if len(each.values) > _MOST_VALUES else ""
+def _format_unread(unread: "UnreadLabels") -> str:
+    shown = ", ".join(unread.values[:_MOST_VALUES])
+    more = ", …" if len(unread.values) > _MOST_VALUES else ""
     return (
-        f"  {each.count} of {plural(each.total, 'human label')} on the unlisted scale "
-        f'"{each.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
-        f"scale: --scale {each.scale}={each.suggest_scale() or 'SCALE'}"
+        f"  {unread.count} of {plural(unread.total, 'human label')} on the unlisted scale "
+        f'"{unread.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
+        f"scale: --scale {unread.scale}={unread.suggest_scale() or 'SCALE'}"
     )
 
 

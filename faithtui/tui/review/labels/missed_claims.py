@@ -292,9 +292,9 @@ class MissedClaimsDialog(Dialog):
         self.query_one("#typed").display = False
         self.query_one(WordPicker).focus()
 
-    def _try_to_add(self, said: str, span: Span | None, way_out: str = "") -> bool:
+    def _try_to_add(self, typed: str, span: Span | None, way_out: str = "") -> bool:
         """Add a claim, or say why it is not one and how to go on."""
-        text = " ".join(said.split())
+        text = " ".join(typed.split())
         same = normalise_claim(text)
         problem = CLAIM.find_problem(len(text))
         if not find_word_spans(text):
