@@ -80,7 +80,7 @@ class JumpLabel(LineWidget, Widget):
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give the letters."""
-        return Line((Piece(self.code),)), self.base_style
+        return Line((Piece(self.code),)), self.looks.base
 
 
 class JumpScreen(ModalWindow[JumpTarget | None]):
