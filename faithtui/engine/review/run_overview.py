@@ -81,7 +81,8 @@ def read_run_trust(store: Store, run: RunId) -> RunTrust:
     Raises:
         StoreError: There is no such run.
     """
-    from faithtui.engine.review.agreement_report import compute_run_agreement  # brings numpy
+    # It brings numpy.
+    from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 
     report = compute_run_agreement(store, run).report
     level = report.primary_level
