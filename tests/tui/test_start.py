@@ -78,7 +78,7 @@ main()
 AFTER_A_LABEL = """
 import asyncio, sys
 from pathlib import Path
-from faithtui.tui import screen_catalog
+from faithtui.tui import store_opener
 from faithtui.tui.app import FaithApp
 from tests.tui.driving import press, reviewing, until
 
@@ -91,7 +91,8 @@ async def label():
     app.session.store.close()
     print("loaded", *sorted(sys.modules))
 
-screen_catalog.load_all()  # as a thread of the app does when the first rows are there
+store_opener._load_screens()  # as a thread of the app does when the first rows are there
+assert "rapidfuzz.process" in sys.modules, "the first claim shown would wait for it"
 asyncio.run(label())
 """
 
