@@ -30,7 +30,8 @@ class RunFigures:
     """The newest thing that anybody said when it was read."""
     counts: "RunCounts | None"
     trust: "RunTrust | None"
-    """None: not computed, as the run is under way or there are too many claims."""
+    """None: not computed, as the run is under way, nobody has said anything, or there are too
+    many claims."""
     queues: QueueFacts
     changed_options: Mapping[str, object]
     rest_until_s: float
@@ -122,10 +123,13 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import count_run, read_run_trust
 
         store, began = self.session.store, self.session.seconds()
+        queues = _read_queues(self.session, row.id)
+        # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
+        has_labels = newest is not None or queues.has_samples
         counts = trust = None
         try:
             counts = count_run(store, row)
-            if row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
+            if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = read_run_trust(store, row.id)
         except (StoreError, ConfigError):
             # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
@@ -137,7 +141,7 @@ class FigureReader(Controller["RunsScreen"]):
             newest,
             counts,
             trust,
-            _read_queues(self.session, row.id),
+            queues,
             list_changed_options(row.spec),
             ended + REREAD_FACTOR * (ended - began),
         )
