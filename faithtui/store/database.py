@@ -241,7 +241,7 @@ class Database:
 
     def rest_writer(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
-        self._writer.rest_for(seconds)
+        self._writer.delay_other_work(seconds)
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""

@@ -37,9 +37,9 @@ from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine import demo
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.engine.shards.results_schema import TABLES
 from faithtui.errors import FaithtuiError
@@ -337,7 +337,7 @@ def weight_list() -> str:
 
 def weights_of(number: int, size: int) -> list[float]:
     """Give each interaction's share of the windowed score when all have equally many claims."""
-    parts = cut_interactions([Turn("user", ""), Turn("assistant", "")] * number)
+    parts = split_into_interactions([Turn("user", ""), Turn("assistant", "")] * number)
     weights = [0.0] * number
     for window in cut_sliding_windows(parts, size):
         for position in window.interactions:

@@ -18,7 +18,7 @@ import faithtui.tui
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
-from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED, WRITING_KEYS
+from faithtui.tui.allowed_actions import WHY_NOTHING_IS_SAVED, WRITING_KEYS
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.new_run.new_run_screen import NewRunScreen

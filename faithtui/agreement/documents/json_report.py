@@ -328,8 +328,12 @@ def _add_to_rater(found: RaterReport) -> JsonFields:
     return {"override_rate": _WRITER.write(found.overrides / n if n else None)}
 
 
-def _add_to_disagreement(each: Disagreement) -> JsonFields:
-    return {"unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}"}
+def _add_to_disagreement(disagreement: Disagreement) -> JsonFields:
+    return {
+        "unit": f"turn {disagreement.turn}"
+        if disagreement.claim is None
+        else f"claim {disagreement.claim}"
+    }
 
 
 def _add_to_breakdown(found: Breakdown) -> JsonFields:

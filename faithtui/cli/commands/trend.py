@@ -47,7 +47,7 @@ def trend(
     """
     from faithtui.agreement.documents.plots.trend import trend_svg
     from faithtui.cli.run_options_text import describe_differing_options
-    from faithtui.engine.review.trend import compute_trend
+    from faithtui.engine.review.reports.trend import compute_trend
     from faithtui.output_files import check_target, write_text
 
     options = merge_common_options(context, store, json)

@@ -296,7 +296,7 @@ def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> li
     if not opinions:
         lines += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     for start in range(0, len(opinions), MOST_SIDES):
-        lines += _join_sides(found, opinions, start, width)
+        lines += _draw_side_by_side(found, opinions, start, width)
     lines.append(BLANK)
     lines += wrap(
         _choice_pieces(found, claim),
@@ -325,7 +325,7 @@ def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> li
     return lines
 
 
-def _join_sides(
+def _draw_side_by_side(
     found: FinalVerdictView, opinions: Sequence[HumanVerdict], start: int, width: int
 ) -> list[Line]:
     """Set some opinions beside each other, each with its key, code and note in full."""

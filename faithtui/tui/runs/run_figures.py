@@ -147,7 +147,7 @@ def _read_queues(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample
-    from faithtui.engine.review.sample_queues import estimate_pace
+    from faithtui.engine.review.samples.sample_queues import estimate_pace
 
     samples = session.store.samples.rows(session.reviewer, run)
     return QueueFacts(

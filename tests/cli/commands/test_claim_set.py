@@ -9,7 +9,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.review.test_trend import KEYS, done, set_of_conversations
+from tests.engine.review.reports.test_trend import KEYS, done, set_of_conversations
 from tests.store.runs.test_run_designs import drawn, label, sampled
 
 
