@@ -224,6 +224,7 @@ def execute_order(
     order: MeasureOrder,
     on_progress: ProgressSink = lambda outcome: None,
     on_plan: Callable[[int, int], None] = lambda shards, whole: None,
+    on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
 ) -> MeasureSummary:
     """Check an order, write the manifest, and measure what is not whole.
 
@@ -231,6 +232,8 @@ def execute_order(
         order: The order.
         on_progress: Told the totals of a shard from time to time.
         on_plan: Told before the first question how many shards there are, and how many are whole.
+        on_left_out: Told how many files of the source are no logs, by the folder that faithtui
+            wrote them into.
 
     Raises:
         FaithtuiError: As `measure_shards`.
@@ -242,7 +245,8 @@ def execute_order(
         raise ConfigError(
             f"results go into a folder of a file system, and {order.results} is an address: "
             "journals of shards under way are locked and grow there. Name a folder with -o, and "
-            "copy it when its shards are whole; `faithtui sample` reads it from where it is then"
+            "copy it when its shards are whole, such as by `aws s3 cp --recursive`; "
+            "`faithtui sample` reads it from where it is then"
         )
     if order.workers < 1:
         raise ConfigError(f"there are {order.workers} workers; expected 1 or more")
@@ -265,7 +269,12 @@ def execute_order(
     if settings.wave is None:
         check_key(settings)
     every = list_shards(
-        order.source, source=order.name, shard_size=order.shard_size, results=results
+        order.source,
+        source=order.name,
+        shard_size=order.shard_size,
+        results=results,
+        wave=settings.wave,
+        on_left_out=on_left_out,
     )
     shards = every if order.shard is None else select_shards(every, order.shard)
     write_manifest(results, described, order.source, order.shard_size, every)
