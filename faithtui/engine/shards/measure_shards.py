@@ -342,6 +342,9 @@ def _measure(
 ) -> list[ShardOutcome]:
     settings = order.settings
     spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
+    if order.workers > 1:
+        # A large one that begins last is measured while the other workers have nothing to do.
+        waiting = sorted(waiting, key=lambda each: each.size, reverse=True)
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
         if order.on == RAY:
