@@ -441,7 +441,10 @@ FORMS: Mapping[type, JsonForm] = {
             ),
             _NO_KEY,
         )
-        | {"population": "counts; `population` of the report says what they come to"},
+        | {
+            "population": "counts; `population` of the report says what they come to",
+            "as_drawn": "for comparisons with other judges",
+        },
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
     ),

@@ -44,6 +44,8 @@ class RunTrust:
     """What was compared, one and many."""
     compared: int
     """Units with a verdict of the judge and a human label."""
+    labelled: int
+    """Units with a human label, compared or not: an answer without claims cannot be."""
     differ: int
     """Of those, the ones on which they differ."""
     kappa: Estimate
@@ -93,6 +95,7 @@ def read_run_trust(store: Store, run: RunId) -> RunTrust:
     return RunTrust(
         unit=level.unit,
         compared=level.agreement.n,
+        labelled=level.coverage.reviewed,
         differ=level.table.n - level.table.agreed_count,
         kappa=level.cohen_kappa,
         corrected=level.rate.corrected_this_run,

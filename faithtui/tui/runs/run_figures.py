@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreError
+from faithtui.store.records import ItemRow
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
+from faithtui.tui.runs.lowest_scores import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
 from faithtui.tui.runs.run_lines import MOST_CLAIMS
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -34,6 +36,10 @@ class RunFigures:
     many claims."""
     queues: QueueFacts
     changed_options: Mapping[str, object]
+    lowest: tuple[ItemRow, ...]
+    """Its conversations with the lowest scores, the lowest first."""
+    key_prefix: str
+    """What all its conversations' keys begin with."""
     rest_until_s: float
     """When it may be read again."""
 
@@ -143,7 +149,17 @@ class FigureReader(Controller["RunsScreen"]):
             trust,
             queues,
             list_changed_options(row.spec),
+            self._read_lowest(row.id),
+            store.runs.find_common_prefix(row.id),
             ended + REREAD_FACTOR * (ended - began),
+        )
+
+    def _read_lowest(self, run: RunId) -> tuple[ItemRow, ...]:
+        store = self.session.store
+        items = store.runs.item_ids(run, "score")[:MOST_LISTED]
+        rows = store.runs.read_conversation_list(items, self.session.reviewer)
+        return tuple(
+            each for each in rows if each.scores and each.scores.windowed.value is not None
         )
 
 

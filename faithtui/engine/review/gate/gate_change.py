@@ -13,15 +13,15 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, check_warnings, describe_missing
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report import PreparedUnits, compare_prepared, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, report_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.gate.sample_choice import warn_of_choice
 from faithtui.engine.review.reports.agreement_report import (
-    make_other_judge,
+    JudgeChange,
+    compare_run_judges,
     prepare_run_units,
-    read_comparable_claims,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
@@ -74,10 +74,9 @@ def check_run_change(
         )
     before = store.runs.row(against)
     prepared = prepare_run_units(store, before, settings)
-    paired = read_comparable_claims(store, before, row, settings, None)
-    found = compare_prepared(
-        prepared, before.spec.judge_title, make_other_judge(row, paired.claims)
-    )
+    change = compare_run_judges(store, before, row, prepared)
+    found, paired, prepared = change.report, change.claims, change.weighed
+    compared = prepared.compared.comparable
     known = prepared.labels.names
     first, second = (
         [prepared.recode_word(said) in known for said in column]
@@ -87,9 +86,12 @@ def check_run_change(
         )
     )
     # Accuracy is over fair claims, of which nobody knows how many differ.
-    all_fair = bool(prepared.compared.all.is_fair.all())
-    undrawn = prepared.readings.design.kind in _UNDRAWN and not wanted.among_labelled
+    all_fair = bool(compared.all.is_fair.all())
+    undrawn = compared.design.kind in _UNDRAWN and not wanted.among_labelled
     agreed = found.judges.percent.value
+    if _follows_draw(store, row, change, settings):
+        # What was judged because it was drawn says nothing of how often they differ elsewhere.
+        agreed = None
     check = check_change(
         found.difference,
         0.0 - most,
@@ -98,10 +100,10 @@ def check_run_change(
         doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
-    needed = () if check.reason else find_missing_claims(prepared.compared)
+    needed = () if check.reason else find_missing_claims(compared)
     # No drop hides where both say the same of a claim that is called unfair, or is disputed.
     differing = {each.claim for each in paired.claims if each.first != each.second}
-    rows = prepared.compared.all.rows
+    rows = compared.all.rows
     missing = Counter(
         code
         for place, code in needed
@@ -117,9 +119,19 @@ def check_run_change(
         return check
     if not left_out:
         # A run that differs too little to be worse rests on no label.
-        return check if check.reason else _ask_warnings(check, prepared, wanted, store, before)
+        weighed = before if change.is_of_first else row
+        return check if check.reason else _ask_warnings(check, prepared, wanted, store, weighed)
     why = describe_missing(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
+
+
+def _follows_draw(store: Store, row: RunRow, change: JudgeChange, settings: ReportSettings) -> bool:
+    """Say whether one of two runs judged claims because they were drawn, or passed them over."""
+    if change.weighed.readings.design.follows_draw or not change.is_of_first:
+        return True
+    if not change.claims.only_first:
+        return False
+    return prepare_run_units(store, row, settings).readings.design.follows_draw
 
 
 def _ask_warnings(
@@ -127,10 +139,10 @@ def _ask_warnings(
     prepared: PreparedUnits,
     wanted: Thresholds,
     store: Store,
-    before: RunRow,
+    run: RunRow,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
     report = report_prepared(prepared)
-    warnings = (*report.warnings, *warn_of_choice(store, before, prepared.readings))
+    warnings = (*report.warnings, *warn_of_choice(store, run, prepared.readings))
     (asked,) = check_warnings((check,), warnings, prepared, report.claims, wanted)
     return asked

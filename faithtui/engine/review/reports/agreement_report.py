@@ -27,6 +27,7 @@ from faithtui.agreement.documents.files import (
 from faithtui.agreement.gate.warning_checks import MANY_UNJUDGED
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
+    LabelDesign,
     LabelState,
     PairedClaim,
     RunUnits,
@@ -36,17 +37,18 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.model import AgreementReport, ProbeTrial
+from faithtui.agreement.report.model import AgreementReport, ComparisonReport, ProbeTrial
 from faithtui.agreement.report.report import (
     JudgingDescription,
     OtherJudge,
     PreparedUnits,
+    compare_prepared,
     report_prepared,
     update_report_points,
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
-from faithtui.agreement.report.units import list_counted_labels, weigh_claims
+from faithtui.agreement.report.units import RANDOM_DESIGNS, list_counted_labels, weigh_claims
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -171,7 +173,7 @@ def compute_run_agreement(
             integrity=spec.integrity_sentence(row.integrity),
             unfinished=_format_unfinished(row),
         ),
-        other=None if other is None else _read_other_judge(store, row, other, wanted, split),
+        comparison=None if other is None else _compare_with(store, row, other, prepared, split),
         repeats=compute_self_consistency(
             store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
@@ -280,15 +282,12 @@ def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
     )
 
 
-def _read_other_judge(
-    store: Store, row: RunRow, other: RunId, settings: ReportSettings, split: Split | None
-) -> OtherJudge:
-    """Read what another run says of the same claims, but for those that a judge was shown."""
+def _compare_with(
+    store: Store, row: RunRow, other: RunId, prepared: PreparedUnits, split: Split | None
+) -> ComparisonReport:
     if other == row.id:
         raise ConfigError(f"both are run {other}; name another run to compare with")
-    beside = store.runs.row(other)
-    paired = read_comparable_claims(store, row, beside, settings, split)
-    return make_other_judge(beside, paired.claims)
+    return compare_run_judges(store, row, store.runs.row(other), prepared, split).report
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +325,7 @@ def read_comparable_claims(
     return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)
 
 
-def make_other_judge(beside: RunRow, claims: Sequence[PairedClaim]) -> OtherJudge:
+def _make_other_judge(beside: RunRow, claims: Sequence[PairedClaim]) -> OtherJudge:
     """Put another run beside the one that is reported on."""
     return OtherJudge(
         f"{beside.spec.judge_title}, run {beside.id}",
@@ -336,6 +335,81 @@ def make_other_judge(beside: RunRow, claims: Sequence[PairedClaim]) -> OtherJudg
             if each.first is not None and each.second is not None
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChange:
+    """What another run says of the same claims, and how these count."""
+
+    report: ComparisonReport
+    """From the first run to the second."""
+    claims: ComparableClaims
+    """What both judged, the first run first."""
+    weighed: PreparedUnits
+    """The run with whose weights claims count."""
+    is_of_first: bool = True
+    """Whether that is the first one."""
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether it is known what the labelled claims stand for, or they stand for themselves."""
+        design = self.weighed.readings.design
+        return not design.follows_draw or design.as_drawn is not None
+
+
+def compare_run_judges(
+    store: Store,
+    first: RunRow,
+    second: RunRow,
+    prepared: PreparedUnits,
+    split: Split | None = None,
+) -> JudgeChange:
+    """Compare the judges of two runs, with the same weights wherever they are compared.
+
+    Claims weigh what they weigh in the report of the first run. Where it judged them because they
+    were drawn and the second one judged the rest, too, what they weigh in the second one's; where
+    both judged all that was drawn alone, what they stand for by the drawing.
+
+    Args:
+        store: Where they are.
+        first: The run before.
+        second: The run after.
+        prepared: The units of the first one, with the settings that are wanted.
+        split: Only conversations of this part; None: all.
+
+    Raises:
+        ConfigError: A split is wanted and there is none.
+        StoreError: Their metrics have other labels.
+    """
+    settings, design = prepared.compared.settings, prepared.readings.design
+    paired = read_comparable_claims(store, first, second, settings, split)
+    names = (first.spec.judge_title, f"{second.spec.judge_title}, run {second.id}")
+    if design.follows_draw:
+        other = prepare_run_units(store, second, settings, split)
+        its = other.readings.design
+        samples = {
+            each.claim_set or (each.name, each.drawn_in or run)
+            for each, run in ((design, first.id), (its, second.id))
+        }
+        if len(samples) == 1 and _rank_weights(its) > _rank_weights(design):
+            back = read_comparable_claims(store, second, first, settings, split)
+            units = _make_other_judge(first, back.claims)
+            said = {each.claim for each in units.units}
+            rows, places = prepared.compared.all.rows, prepared.compared.places.tolist()
+            report = compare_prepared(other, "", units).swap_judges(
+                sum(rows[place].claim not in said for place in places)
+            )
+            report = replace(report, a=names[0], b=names[1])
+            return JudgeChange(report, paired, other, is_of_first=False)
+    report = compare_prepared(prepared, names[0], _make_other_judge(second, paired.claims))
+    return JudgeChange(report, paired, prepared)
+
+
+def _rank_weights(design: LabelDesign) -> int:
+    """Say how much a design knows of what labelled claims stand for; 0: nothing."""
+    if design.follows_draw:
+        return int(design.as_drawn is not None)
+    return 2 * int(design.kind in RANDOM_DESIGNS)
 
 
 def render_report(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from faithtui.agreement.labelled_units import LabelDesign, PairedClaim
 from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.report import compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId, SampleId
@@ -13,7 +12,7 @@ from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.engine.review.reports.agreement_report import (
     ComparableClaims,
-    make_other_judge,
+    compare_run_judges,
     prepare_run_units,
     read_comparable_claims,
 )
@@ -51,9 +50,11 @@ class RunComparison:
     split: Split | None
     """The part of the conversations; None: all."""
     report: ComparisonReport
-    """On claims that both judges gave a verdict and people labelled, weighted as in A's report."""
+    """On claims that both judges gave a verdict and people labelled."""
     design: LabelDesign
     """How the labelled claims were chosen."""
+    weighed: RunId
+    """The run with whose weights they count."""
     left_out: ExclusionCounts
     only_a: int
     """Claims that run B did not judge."""
@@ -68,17 +69,17 @@ class RunComparison:
         """What the figures rest on, in a sentence; "" without a sample."""
         if not self.design.name:
             return ""
-        run = self.a.id if self.design.drawn_in is None else self.design.drawn_in
+        run = self.weighed if self.design.drawn_in is None else self.design.drawn_in
         whose = (
             f"by the claim set «{self.design.name}»"
             if self.design.claim_set is not None
             else f"by the sample «{self.design.name}» of run {run}"
         )
-        if self.design.follows_draw:
+        if self.design.kind not in RANDOM_DESIGNS and self.design.follows_draw:
             return (
-                f"{whose}: all claims count alike, as run {self.a.id} judged claims because they "
-                "were drawn, or passed them over; nothing is said of the rest, and comparing a run "
-                "over all of them with it keeps the weights"
+                f"{whose}: all claims count alike, as both runs judged claims because they were "
+                "drawn, or passed them over, and not all that were drawn; nothing is said of the "
+                "rest"
             )
         counts = (
             "each claim counts for as many as it stands for"
@@ -133,23 +134,23 @@ def compare_runs(
             f"{paired.shown} of them of conversations that examples came from. Runs that are "
             f"compared judge the same claims: faithtui run --claims run:{first}"
         )
-    design = prepared.readings.design
+    change = compare_run_judges(store, a, b, prepared, split)
+    readings = change.weighed.readings
+    design = change.weighed.compared.comparable.design
     outside: frozenset[ClaimId] = frozenset()
     audit: frozenset[ClaimId] = frozenset()
     if design.kind in RANDOM_DESIGNS:
-        drawn = {
-            each.claim: each.audit for each in prepared.readings.claims if each.position is not None
-        }
+        drawn = {each.claim: each.audit for each in readings.claims if each.position is not None}
         outside = frozenset(each.claim for each in compared) - drawn.keys()
         audit = frozenset(each.claim for each in compared if drawn.get(each.claim))
     counted = [each for each in compared if each.claim not in outside | audit]
-    report = compare_prepared(prepared, a.spec.judge_title, make_other_judge(b, paired.claims))
     return RunComparison(
         a=a,
         b=b,
         split=split,
-        report=report,
+        report=change.report,
         design=design,
+        weighed=a.id if change.is_of_first else b.id,
         left_out=_count_exclusions(paired, labels, len(outside), len(audit)),
         only_a=paired.only_first,
         only_b=paired.only_second,

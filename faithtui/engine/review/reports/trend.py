@@ -6,29 +6,20 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_metric_options
-from faithtui.agreement.labelled_units import LabelState
-from faithtui.agreement.report.claim_and_answer_figures import count_labelled_strata, report_claims
+from faithtui.agreement.report.claim_and_answer_figures import (
+    count_labelled_strata,
+    estimate_drawn_rate,
+    report_claims,
+)
 from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.report import PreparedUnits, compare_prepared
+from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend import Trend, TrendPoint, estimate_weighted
-from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.agreement.report.trend import Trend, TrendPoint, estimate_drawn_figures
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
-from faithtui.agreement.statistics.posterior import widen_run_rate
-from faithtui.agreement.statistics.rates import (
-    LabelledStratum,
-    estimate_fair_units,
-    estimate_run_rate,
-    widen_to_unknown_units,
-)
-from faithtui.domain.estimates import Estimate
+from faithtui.agreement.statistics.rates import estimate_fair_units, widen_to_unknown_units
+from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.engine.review.reports.agreement_report import (
-    make_other_judge,
-    prepare_run_units,
-    read_comparable_claims,
-)
+from faithtui.engine.review.reports.agreement_report import compare_run_judges, prepare_run_units
 from faithtui.errors import ConfigError, NoSharedClaims
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow, RunState
@@ -72,7 +63,7 @@ def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = 
             f"set:{claim_set.name}"
         )
     points = [
-        _make_point(store, claim_set, settings, row, units, found[place - 1] if place else None)
+        _make_point(store, claim_set, row, units, found[place - 1] if place else None)
         for place, (row, units) in enumerate(found)
     ]
     return Trend(_adjust_for_several(points))
@@ -94,27 +85,25 @@ def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) ->
 def _make_point(
     store: Store,
     claim_set: ClaimSetRow,
-    settings: ReportSettings,
     row: RunRow,
     units: PreparedUnits,
     before: tuple[RunRow, PreparedUnits] | None,
 ) -> TrendPoint:
     report = report_claims(units.compared, units.recoded_rule)
-    design, change, is_alike = units.readings.design, None, False
-    if before is not None:
-        change = _compare_runs(store, settings, before, (row, units))
-        weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
-        both = design.follows_draw and before[1].readings.design.follows_draw
-        is_alike = both and len(set(weights.values())) > 1
-    weighted = _weigh_drawn(store, claim_set, row, units)
-    if weighted is None:
+    design, comparable = units.readings.design, units.compared.comparable
+    if not design.follows_draw:
         known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
         # A report speaks of what the run judged, this of the set.
         score = widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged)
         accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
+    elif design.as_drawn is not None:
+        accuracy, kappa, recall = estimate_drawn_figures(comparable)
+        score = estimate_drawn_rate(comparable, units.recoded_rule)
     else:
-        accuracy, kappa, recall = weighted
-        score = _estimate_set_score(claim_set, units)
+        n, groups = report.agreement.n, report.agreement.clusters
+        accuracy = kappa = recall = score = make_withheld_estimate(
+            Reason.DESIGN_NOT_RANDOM, n, groups
+        )
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,
@@ -133,76 +122,20 @@ def _make_point(
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,
-        accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
-        change=change if change is not None and change.n_common else None,
-        counts_alike=design.follows_draw and weighted is None,
-        change_counts_alike=is_alike,
+        accuracy_bounds=_bound_accuracy(store, claim_set, row, units, accuracy.value),
+        change=None if before is None else _compare_with(store, before, row),
+        judged_some_drawn=design.follows_draw and design.as_drawn is None,
     )
 
 
-def _compare_runs(
-    store: Store,
-    settings: ReportSettings,
-    before: tuple[RunRow, PreparedUnits],
-    now: tuple[RunRow, PreparedUnits],
-) -> ComparisonReport:
-    """Compare a run with the one before, with the weights of the first that has them."""
-    (earlier, its_units), (row, units) = before, now
-    if its_units.readings.design.follows_draw and not units.readings.design.follows_draw:
-        paired = read_comparable_claims(store, row, earlier, settings, None)
-        return compare_prepared(
-            units, row.spec.judge_title, make_other_judge(earlier, paired.claims)
-        ).swap_judges()
-    paired = read_comparable_claims(store, earlier, row, settings, None)
-    return compare_prepared(
-        its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
-    )
-
-
-def _weigh_drawn(
-    store: Store, claim_set: ClaimSetRow, row: RunRow, units: PreparedUnits
-) -> tuple[Estimate, Estimate, Estimate] | None:
-    """Weigh the figures of a run that judged all labelled claims because they were drawn.
-
-    What it says of the other claims is not known, and what it says of these stands for them.
-
-    Returns:
-        Accuracy, kappa and recall; None where the run judged other claims too, or not all of
-        these, and where whole conversations were drawn, whose claims weigh the same.
-    """
-    compared = units.compared
-    if not units.readings.design.follows_draw:
+def _compare_with(
+    store: Store, before: tuple[RunRow, PreparedUnits], row: RunRow
+) -> ComparisonReport | None:
+    """Compare a run with the one before; None where the set says nothing of their claims."""
+    found = compare_run_judges(store, before[0], row, before[1])
+    if not found.report.n_common or not found.has_weights:
         return None
-    if claim_set.design is SamplingDesign.CONVERSATIONS:
-        return None
-    weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
-    if not weights.keys() <= {compared.all.rows[place].claim for place in compared.places.tolist()}:
-        return None
-    return estimate_weighted(compared, weights)
-
-
-def _estimate_set_score(claim_set: ClaimSetRow, units: PreparedUnits) -> Estimate:
-    """Estimate the share of the set that passes, from its labels alone."""
-    passing = units.recoded_rule.passing
-    said = [
-        each
-        for each in units.compared.all.rows
-        if each.position is not None and not each.audit and each.state is LabelState.LABELLED
-    ]
-    names = units.compared.labels.names
-    strata = []
-    for stratum in claim_set.strata:
-        words = [each.human for each in said if each.stratum in (stratum.name, None)]
-        strata.append(
-            LabelledStratum(
-                stratum.population,
-                sum(word in names for word in words),
-                sum(word in passing for word in words),
-                words.count(NOT_A_CLAIM),
-            )
-        )
-    groups = len({each.group for each in said})
-    return widen_run_rate(estimate_run_rate(strata, clusters=groups), strata)
+    return found.report
 
 
 def _bound_accuracy(
@@ -217,10 +150,9 @@ def _bound_accuracy(
     places, claims = units.compared.places, units.compared.all
     weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
     judged, whole = float(weight.sum()), sum(weights.values())
-    if accuracy is None or not judged or judged >= whole * (1 - 1e-9):
+    if not judged or judged >= whole * (1 - 1e-9):
         return None
-    if units.readings.design.follows_draw:
-        # The figure counts claims alike; bounds are of the set, whose claims do not.
+    if accuracy is None:
         accuracy = float(weight[claims.human[places] == claims.judge[places]].sum()) / judged
     share = judged / whole
     return accuracy * share, accuracy * share + 1 - share

@@ -33,10 +33,10 @@ from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import GateRequest, GateResult, check_gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
-from faithtui.store.records import ItemState, RunSpec, RunState
+from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
-from tests.store.building import imported, talk
+from tests.store.building import assess, import_talks, imported, talk, windows_of
 
 RUN = RunId(1)
 EASY = GateRequest(kappa=0.4, recall_no=0.5, score=0.3)
@@ -915,6 +915,50 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     assert "8 label events were deleted since the run was made" in result.checks[1].reason
     accepting = replace(order, accept=("labels_deleted",))
     assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_labels_that_were_deleted_are_asked_about_for_answers_too(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Whoever deletes an annotator who disagrees with the judge leaves those who agree."""
+    run = run_over_rated_answers(empty)
+    order = GateRequest(
+        kappa=0.2, level=ReportLevel.ANSWERS, among_labelled=True, labels=1, accept=("ties",)
+    )
+    before = check_gate(empty, run, order, clock=calendar)
+    assert before.outcome is CheckOutcome.PASSED, before.checks
+    empty.deletions.delete_person("bo", "ann")
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert any("--accept labels_deleted" in each.reason for each in result.checks)
+    accepting = replace(order, accept=("labels_deleted", "ties"))
+    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def run_over_rated_answers(store: Store) -> RunId:
+    """Judge forty answers, of which the judge and both annotators fail every second one."""
+    them = [
+        talk(
+            f"r{number}",
+            answers=1,
+            ratings=[
+                Rating(1, who, "mtrag-faithfulness-1-4", "41"[number % 2]) for who in ("ann", "bo")
+            ],
+        )
+        for number in range(40)
+    ]
+    run = store.runs.create(JUDGED, import_talks(store, them))
+    items = store.runs.item_ids(run)
+    for number, (item, each) in enumerate(zip(items, them, strict=True)):
+        for window in windows_of(each):
+            said = {1: ["yes", "no"][number % 2 :][:1] * 2}
+            store.runs.save_window(item, assess(window, said, rule=JUDGED.rule))
+        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+    store.findings.save(
+        [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
+    )
+    store.runs.set_state(run, RunState.DONE)
+    return run
 
 
 def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:

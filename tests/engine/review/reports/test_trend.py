@@ -31,6 +31,9 @@ BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
 """Of the claims that the first judge calls yes, no, idk, yes, yes."""
 
 
+WORSE: Labels = {1: ("yes", "no"), 3: ("no", "yes", "no")}
+
+
 def done(
     store: Store, keys: Iterable[str] = KEYS, labels: Labels | None = None, judge: str = "j"
 ) -> RunId:
@@ -144,38 +147,69 @@ def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimS
     store.runs.restore([RunId(3)])
 
 
-def test_a_run_of_what_was_drawn_is_marked_as_counted_alike(tmp_path: Path) -> None:
-    """Its figures are not those of the set, and the change of the next run is not weighted."""
+def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         claim_set, drawn_keys = set_of_conversations(store)
         done(store, keys=drawn_keys[:5], labels=BETTER)
         done(store, keys=[f"{each}1" for each in KEYS], labels=BETTER)
-        trend = compute_trend(store, claim_set)
-        whole, part, last = trend.points
+        done(store, keys=drawn_keys[1:], judge="d")
+        whole, part, half, again = compute_trend(store, claim_set).points
+        beside = compute_trend(store, claim_set, [part.run, again.run]).points[1]
         there = compare_runs(store, RunId(1), RunId(2), "ann")
         back = compare_runs(store, RunId(2), RunId(1), "ann")
-        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
-    assert [each.counts_alike for each in trend.points] == [False, True, False]
-    assert part.score.reason is Reason.DESIGN_NOT_RANDOM
+        both = compare_runs(store, RunId(2), RunId(4), "ann")
+    assert [each.judged_some_drawn for each in (whole, part, half, again)] == [
+        *(False, True, False, True)
+    ]
+    for each in (part.accuracy, part.kappa, part.recall_no, part.score):
+        assert (each.value, each.reason) == (None, Reason.DESIGN_NOT_RANDOM)
     assert whole.score.value is not None
-    assert last.change is not None
-    assert "(counted alike)" in trend_svg(trend, "shop")
     # One of six drawn conversations was not judged.
     assert part.accuracy_bounds is not None
     low, high = part.accuracy_bounds
-    assert part.accuracy.value is not None
     assert high - low == pytest.approx(1 / 6)
-    assert low == pytest.approx(part.accuracy.value * 5 / 6)
-    assert len(weights) == 30
-    assert "each claim" not in back.weighting
-    assert "as run 2 judged claims because they were drawn" in back.weighting
-    assert "because they were drawn" not in there.weighting
+    assert low == pytest.approx(part.compared / 30 * (there.report.accuracy_b.value or 0))
+    # Beside a run that judged more there are weights, and between two such runs there are none.
+    assert (half.change is None, beside.change) == (False, None)
+    assert back.weighting == there.weighting
+    assert "all claims count alike, as both runs judged claims because they" in both.weighting
 
 
-def judge_drawn(store: Store, wanted: set[ClaimId]) -> RunId:
+def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
+    """A run of drawn claims has no weights of its own: those of the other run are taken."""
+    with Store.open(tmp_path / "s.db") as store:
+        _, drawn_keys = set_of_conversations(store)
+        done(store, keys=drawn_keys[:5], labels=BETTER)
+        there = compare_runs(store, RunId(1), RunId(2), "ann").report
+        back = compare_runs(store, RunId(2), RunId(1), "ann").report
+    assert (back.a, back.b) == ("openai:j", "openai:j, run 1")
+    assert (there.difference.value or 0) * (back.difference.value or 0) < 0
+    for name in ("accuracy", "kappa"):
+        assert getattr(back, f"{name}_a") == getattr(there, f"{name}_b")
+        assert getattr(back, f"{name}_b") == getattr(there, f"{name}_a")
+    assert (back.difference.ci_low, back.difference.ci_high) == (
+        -(there.difference.ci_high or 0),
+        -(there.difference.ci_low or 0),
+    )
+    assert (back.a_only_correct, back.b_only_correct) == (
+        *(there.b_only_correct, there.a_only_correct),
+    )
+    # Rows are A: five conversations whose claim that is no by run 1 is something else by run 2.
+    assert back.judges.table.rows == there.judges.table.columns
+    assert back.judges.table.columns == there.judges.table.rows
+    assert back.judges.table.rows != back.judges.table.columns
+    assert back.judges.bias_index == -(there.judges.bias_index or 0) != 0
+    assert back.judges.cohen_kappa == there.judges.cohen_kappa
+    # Run 1 has a sixth drawn conversation, of five claims; all that run 2 has is in run 1, too.
+    assert (there.n_left_out, back.n_left_out) == (5, 0)
+
+
+def judge_drawn(
+    store: Store, wanted: set[ClaimId], judge: str = "d", labels: Labels | None = None
+) -> RunId:
     """Judge some claims alone, in the words of a better judge."""
     said = {each.claim: each for each in store.reviews.read_run_units(RunId(1)).claims}
-    spec = replace(SPEC, rule=FACTS, judge="openai:d", judge_fingerprint="d")
+    spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
     by_conversation: dict[ConversationId, list[ClaimUnit]] = {}
     for each in said.values():
         by_conversation.setdefault(each.conversation, []).append(each)
@@ -184,7 +218,7 @@ def judge_drawn(store: Store, wanted: set[ClaimId]) -> RunId:
     for item, key in zip(items, sorted(by_conversation), strict=True):
         texts = {each.text for each in by_conversation[key] if each.claim in wanted}
         for window in windows_of(store.conversations.get(key)):
-            full = assess(window, {**FIVE, **BETTER})
+            full = assess(window, labels or {**FIVE, **BETTER})
             some = tuple(each for each in full.verdicts if each.claim.text in texts)
             store.runs.save_window(item, replace(full, verdicts=some))
         store.runs.finish_item(item, ItemState.DONE, None)
@@ -215,17 +249,41 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         part = judge_drawn(store, set(claims))
         whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
         trend = compute_trend(store, claim_set)
-        again = judge_drawn(store, set(claims))
+        again = judge_drawn(store, set(claims), judge="e", labels=WORSE)
         beside = compute_trend(store, claim_set, [part, again]).points[1]
-        report = compute_run_agreement(store, part, ReportSettings(claim_set=claim_set.id)).report
+        settings = ReportSettings(claim_set=claim_set.id)
+        alone_compared = compare_runs(store, part, again, "ann", claim_set=claim_set.id)
+        compared = alone_compared.report
+        reported = compute_run_agreement(store, part, settings, other=again).report
+        report = compute_run_agreement(store, part, settings).report
         forth = compare_runs(store, whole, part, "ann", claim_set=claim_set.id).report
+        back = compute_run_agreement(store, part, settings, other=whole).report.comparison
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+        said = {run: judged_words(store, run) for run in (part, again)}
+        human = {each.claim: each.human for each in store.reviews.read_run_units(part).claims}
     assert [each.run for each in trend.points] == [first, part, whole]
     _, alone, last = trend.points
-    assert not any(each.change_counts_alike for each in trend.points)
-    # Of two runs of the drawn claims none has weights for the change.
-    assert beside.change is not None
-    assert beside.change_counts_alike is (design is SamplingDesign.STRATIFIED)
-    assert (alone.counts_alike, alone.accuracy_bounds) == (False, None)
+    # Of two runs of the drawn claims, too, the change has the weights of the drawing.
+    change = beside.change
+    assert change is not None
+    assert change == replace(compared, holm_p=change.holm_p)
+    assert reported.comparison == compared
+    right = {
+        run: sum(weights[each] for each in weights if said[run][each] == human[each])
+        for run in (part, again)
+    }
+    total = sum(weights.values())
+    assert change.accuracy_a.value == pytest.approx(right[part] / total)
+    assert change.difference.value == pytest.approx((right[again] - right[part]) / total)
+    assert (change.accuracy_a, change.accuracy_b) == (alone.accuracy, beside.accuracy)
+    assert change.kappa_a == alone.kappa
+    assert change.difference.has_interval
+    assert (change.weighted, change.signflip_p is not None) == (
+        *(design is SamplingDesign.STRATIFIED, True),
+    )
+    alike = "all claims count alike" in alone_compared.weighting
+    assert alike is (design is SamplingDesign.SIMPLE)
+    assert alone.accuracy_bounds is None
     for name in ("accuracy", "kappa", "recall_no"):
         mine, its = getattr(alone, name), getattr(last, name)
         assert mine.value == pytest.approx(its.value)
@@ -237,6 +295,12 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
     assert last.change is not None
     assert last.change.difference.value == pytest.approx(0)
     assert (last.change.accuracy_b, last.change.accuracy_a) == (forth.accuracy_a, forth.accuracy_b)
+    assert back is not None
+    assert back == replace(last.change, comparisons_made=1, holm_p=back.holm_p)
+
+
+def judged_words(store: Store, run: RunId) -> dict[ClaimId, str | None]:
+    return {each.claim: each.judge for each in store.reviews.read_run_units(run).claims}
 
 
 def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
@@ -296,6 +360,42 @@ def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     drop = better[1] or 0
     assert checked(store, 1, max_drop=drop + 0.001, **point)[0] is CheckOutcome.PASSED
     assert checked(store, 1, max_drop=drop - 0.001, **point)[0] is CheckOutcome.BELOW
+
+
+def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
+        claims = drawn(store, row)
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in claims:
+            label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        good, worse, same = (
+            judge_drawn(store, set(claims), name, words)
+            for name, words in (("d", None), ("e", WORSE), ("f", None))
+        )
+        accept = ("few_conversations", "not_checked", "sample_of_other_run", "design_not_random")
+        asked = {"claim_set": claim_set.name, "accept": accept}
+        dropped = checked(store, worse, max_drop=0.1, against=good, **asked)
+        mended = checked(store, good, max_drop=0.1, against=worse, **asked)
+        unchanged = checked(store, same, max_drop=0, against=good, **asked)
+        change = compare_runs(store, good, worse, "ann", claim_set=claim_set.id).report
+        whole = done(store, labels={**FIVE, **BETTER}, judge="k")
+        beside = checked(
+            store,
+            same,
+            max_drop=0,
+            against=whole,
+            **{**asked, "accept": (*accept, "unpaired_claims")},
+        )
+    assert (dropped[0], dropped[1]) == (CheckOutcome.BELOW, change.difference.value)
+    assert (mended[0], mended[1]) == (CheckOutcome.PASSED, -(dropped[1] or 0))
+    # That they say the same of what was drawn says nothing of the rest.
+    for each in (unchanged, beside):
+        assert (each[0], each[1]) == (CheckOutcome.BELOW, 0)
+        assert "no larger" not in each[2]
 
 
 def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -> None:
