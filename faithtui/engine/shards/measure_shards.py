@@ -224,6 +224,7 @@ def execute_request(
     request: MeasureRequest,
     on_progress: ProgressSink = lambda outcome: None,
     on_plan: Callable[[int, int], None] = lambda shards, whole: None,
+    on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
 ) -> MeasureSummary:
     """Check a request, write the manifest, and measure what is not whole.
 
@@ -231,6 +232,8 @@ def execute_request(
         request: What is measured.
         on_progress: Told the totals of a shard from time to time.
         on_plan: Told before the first question how many shards there are, and how many are whole.
+        on_left_out: Told how many files of the source are no logs, by the folder that faithtui
+            wrote them into.
 
     Raises:
         FaithtuiError: As `measure_shards`.
@@ -242,7 +245,8 @@ def execute_request(
         raise ConfigError(
             f"results go into a folder of a file system, and {request.results} is an address: "
             "journals of shards under way are locked and grow there. Name a folder with -o, and "
-            "copy it when its shards are whole; `faithtui sample` reads it from where it is then"
+            "copy it when its shards are whole, such as by `aws s3 cp --recursive`; "
+            "`faithtui sample` reads it from where it is then"
         )
     if request.workers < 1:
         raise ConfigError(f"there are {request.workers} workers; expected 1 or more")
@@ -265,7 +269,12 @@ def execute_request(
     if settings.wave is None:
         check_key(settings)
     every = list_shards(
-        request.source, source=request.name, shard_size=request.shard_size, results=results
+        request.source,
+        source=request.name,
+        shard_size=request.shard_size,
+        results=results,
+        wave=settings.wave,
+        on_left_out=on_left_out,
     )
     shards = every if request.shard is None else select_shards(every, request.shard)
     write_manifest(results, described, request.source, request.shard_size, every)
@@ -333,6 +342,9 @@ def _measure(
 ) -> list[ShardOutcome]:
     settings = request.settings
     spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
+    if request.workers > 1:
+        # A large one that begins last is measured while the other workers have nothing to do.
+        waiting = sorted(waiting, key=lambda each: each.size, reverse=True)
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
         if request.on == RAY:

@@ -34,6 +34,7 @@ from faithtui.engine.library.judge_session import (
     check_image_support,
     open_session,
 )
+from faithtui.engine.runs.gc_pause import slow_gc
 from faithtui.engine.shards.call_limits import CallLimits, LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
@@ -136,14 +137,15 @@ async def measure_shard_async(
     is_free = isinstance(answering, str) and is_part_of_program(answering)
     fingerprint = _find_fingerprint(settings, answering, asking)
     # It may read a long journal, or take over all tables, while other shards are asked about.
-    with await asyncio.to_thread(
+    opening = asyncio.to_thread(
         ShardJournal,
         results,
         shard.name,
         fingerprint,
         durable=not is_free,
         retry_failed=settings.retry_failed,
-    ) as journal:
+    )
+    with slow_gc(), await opening as journal:
         if journal.is_whole and not settings.retry_failed:
             return ShardOutcome(shard.name, is_whole=True, was_whole=True)
         work = _ShardWork(settings, shard, metric, answering, journal, on_progress)
