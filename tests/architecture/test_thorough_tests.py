@@ -16,7 +16,7 @@ def test_the_file_and_the_test_are_there(pattern: str) -> None:
     file, _, test = pattern.partition("::")
     found = [path for name, path in FILES.items() if re.match(file, name)]
     assert found, "the file was moved or renamed"
-    name = test.split(r"\[")[0]
+    name = re.split(r"\.\*|\.\+|\\\[|-\[", test)[0]
     if name:
         defined = [d for path in found for d in re.findall(r"def (test_\w+)\(", path.read_text())]
         assert any(re.match(name, each) for each in defined), "the test was renamed"

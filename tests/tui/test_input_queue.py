@@ -2,10 +2,12 @@
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from textual import events
 from textual.screen import ModalScreen
 
 import faithtui.tui
@@ -14,7 +16,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.input_queue import CommandWindow, ModalWindow
+from faithtui.tui.input_queue import CommandWindow, InputQueue, ModalWindow
 from faithtui.tui.keymap import bindings
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
@@ -161,6 +163,48 @@ async def test_escape_gives_up_what_keys_wait_for(
         go_on.set()
         await calm(pilot)
         assert app.screen is screen
+
+
+class QuietApp:
+    """An app that has a screen, and does what is scheduled when it is told to."""
+
+    screen_stack = ("main",)
+
+    def __init__(self) -> None:
+        self.scheduled: list[Callable[[], Awaitable[None]]] = []
+
+    def call_next(self, step: Callable[[], Awaitable[None]]) -> None:
+        self.scheduled.append(step)
+
+
+def make_queue(app: QuietApp, *keys: str) -> InputQueue:
+    async def forward(event: events.Event) -> None:
+        raise AssertionError(event)
+
+    queue = InputQueue(cast("Any", app), forward, lambda: (), lambda: None)
+    for key in keys:
+        queue.take_input(events.Key(key, key))
+    return queue
+
+
+def test_keys_typed_ahead_are_dropped_up_to_another_one() -> None:
+    queue = make_queue(QuietApp(), "y", "2", "n", "j", "y")
+    assert queue.drop_typed_ahead({"y", "n"}, {"2"}) == 2
+    assert queue.drop_typed_ahead({"y"}) == 0, "2 was kept, and stands first"
+    assert queue.drop_typed_ahead({"2", "j", "y"}) == 3
+
+
+@pytest.mark.parametrize("is_saving", [True, False])
+async def test_escape_gives_up_nothing_while_something_is_saved(is_saving: bool) -> None:
+    given_up: list[str] = []
+    app = QuietApp()
+    queue = make_queue(app, "j", "escape")
+    queue.hold_keys("read", lambda: given_up.append("read"))
+    if is_saving:
+        queue.hold_keys("save")
+    (step,) = app.scheduled
+    await step()
+    assert given_up == ([] if is_saving else ["read"])
 
 
 async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.MonkeyPatch) -> None:

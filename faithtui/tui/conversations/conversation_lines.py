@@ -54,7 +54,9 @@ _HUMAN_COUNTED = 8
 _WITH_ID = 84
 """Cells of the list from which rows end in their id, which the pane of the chosen one names too."""
 _WIDE = 100
-"""Cells of the list from which bars and ids have more room."""
+"""Cells of the list from which ids have more room, and answers with human labels are counted."""
+_WIDEST = 130
+"""Cells of the list from which bars and ids have more room without taking it from the opening."""
 
 
 class _Columns(NamedTuple):
@@ -73,7 +75,9 @@ class _Columns(NamedTuple):
     def for_width(cls, width: int) -> "_Columns":
         """Share a width out: the opening gets what the figures and the id leave."""
         wide = width >= _WIDE
-        bar, counts, key = (17, 11, 24) if wide else (8, 9, 13 if width >= _WITH_ID else 0)
+        bar, counts, key = (10, 11, 17) if wide else (8, 9, 13 if width >= _WITH_ID else 0)
+        if width >= _WIDEST:
+            bar, key = 17, 28
         score, human, done, marks = 8, 8 if wide else 6, 9 if wide else 8, 4
         rest = width - 2 - bar - counts - score - human - done - marks - key
         return cls(max(0, rest), bar, counts, score, human, done, marks, key)
@@ -108,7 +112,7 @@ def list_title_pieces(
     """
     words, look = run_status(run)
     answers = facts.answer_labels
-    imported = f"{fmt.count_in_words(answers, 'answer')} (imported)" if answers else ""
+    imported = fmt.count_in_words(answers, "answer") if answers else ""
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
         Piece("labelled: ", "quiet"),
@@ -117,11 +121,15 @@ def list_title_pieces(
     ]
 
 
-def item_head(width: int) -> Line:
-    """Name the columns of the conversation list."""
+def item_head(spec: "MetricSpec", width: int) -> Line:
+    """Name the columns of the conversation list, and the verdicts in the order of their counts."""
     at = _Columns.for_width(width)
+    room = at.bar + at.counts
+    verdicts = f" {'·'.join(spec.labels.names)}"
+    verdicts = f"{'':<{at.bar - 1}}{verdicts}" if len(verdicts) < at.counts + 1 else verdicts
     text = (
-        f"  {fit_text('opening', at.opening)}{fit_text(' verdicts', at.bar + at.counts)}"
+        f"  {fit_text('opening', at.opening)}"
+        f"{fit_text(verdicts if len(verdicts) <= room else ' verdicts', room)}"
         f"{fit_text('score', at.score, right=True)}{fit_text('human', at.human, right=True)}"
         f"{fit_text('by you', at.done, right=True)}{' ' * at.marks}{fit_text(' id', at.key)}"
     )
@@ -130,7 +138,7 @@ def item_head(width: int) -> Line:
 
 def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     """Explain the marks of the list, the stretches of its bars in their colours."""
-    marks = "? no passages · ! failed or no verdict · 2x two annotators"
+    marks = "? no passages · ! failed, no verdict · 2x two annotators"
     if blind:
         return Content(marks)
     bars: list[str | tuple[str, str]] = []

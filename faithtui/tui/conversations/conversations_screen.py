@@ -352,7 +352,7 @@ class ConversationsScreen(FilteredListScreen):
         return item_line(row, options, width, here)
 
     def _draw_head(self, width: int) -> Line:
-        return BLANK if self.spec is None else item_head(width)
+        return BLANK if self.spec is None else item_head(self.spec, width)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:

@@ -364,6 +364,7 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
         runs.count_reasons(row.id, ItemState.FAILED),
         runs.count_reasons(row.id, ItemState.SKIPPED),
         runs.count_undefined_reasons(row.id),
+        runs.count_labels(row.id),
     )
 
 

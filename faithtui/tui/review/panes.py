@@ -237,10 +237,11 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
             # A strip has no line of its own for the judge's name.
-            hints = [f"judge: {judge}", self._name_panes_elsewhere()]
+            elsewhere = self._name_panes_elsewhere()
+            hints = [f"judge: {judge}", elsewhere]
             strip = is_strip(width, height)
             self.verdict.hint = " · ".join(each for each in hints if each) if strip else ""
-            self.claims.hint = "" if strip else self._name_panes_elsewhere()
+            self.claims.hint = "" if strip else elsewhere
             return verdict_lines(shown, width, height)
 
         self.verdict.show(

@@ -193,3 +193,4 @@ async def test_a_small_screen_has_a_passage_and_the_final_labels_in_view(
         shown = screen_text(app)
         assert "P1" in shown
         assert "[x] not fair" in shown
+        assert "judges: " in shown, "not below the annotators' notes"

@@ -131,7 +131,7 @@ async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_pat
         form.query_one("#usd", Input).value = "7.50"
         form.query_one("#tokens", Input).value = "2M"
         await press(pilot, "ctrl+s")
-        assert "$7.50 and 2 000 000 tokens" in status(app)
+        assert "$7.50 and 2,000,000 tokens" in status(app)
         await until(pilot, lambda: "$1.55 / $7.50" in text_of(app, "totals"))
         assert run.control.budget.caps == BudgetCaps(7_500_000_000, 2_000_000)
     with Store.open(store_path) as store:
@@ -173,7 +173,7 @@ async def test_dollars_are_refused_for_a_judge_whose_price_nobody_knows(
         await press(pilot, "b")
         app.screen.query_one("#tokens", Input).value = "5k"
         await press(pilot, "enter")
-        await until(pilot, lambda: "5 000 tokens" in status(app))
+        await until(pilot, lambda: "5,000 tokens" in status(app))
     with Store.open(store_path) as store:
         spec = store.runs.row(run).spec
         assert (spec.budget_nusd, spec.budget_tokens) == (None, 5_000)
