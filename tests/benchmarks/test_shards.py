@@ -1,6 +1,7 @@
 """Measuring shards: CPU beside the bare metric, and memory over many conversations."""
 
 import asyncio
+import gc
 import importlib.util
 import os
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from faithtui.engine.calls.ask import value_from_reply
 from faithtui.engine.calls.metric_driver import assess_conversation
-from faithtui.engine.evaluate import evaluate_async
+from faithtui.engine.library.evaluation import evaluate_async
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import list_shards
 from faithtui.engine.shards.shard_worker import measure_shard_async
@@ -30,6 +31,7 @@ from tests.engine.shards.shard_files import write_lines
 from tests.engine.willing_server import willing_server
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
+DEMO_TALKS = 40
 RAY_SHARDS = 8
 TALKS = int(os.environ.get("FAITHTUI_SHARD_TALKS", "20000"))
 
@@ -88,16 +90,28 @@ async def measure_set(shard: Any) -> float:
     return time.process_time() - began
 
 
+@pytest.fixture
+def usual_gc() -> Iterator[None]:
+    """The collector as in a program of a user: that of the tests looks more seldom."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("usual_gc")
 def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
-    (shard,) = list_shards(DEMO)
+    talks = DEMO.read_text("utf-8").splitlines(keepends=True)[:DEMO_TALKS]
+    (tmp_path / "demo.jsonl").write_text("".join(talks), "utf-8")
+    (shard,) = list_shards(tmp_path / "demo.jsonl")
     rounds = []
-    for number in range(2):
+    for number in range(5):
         bare = asyncio.run(measure_bare(shard))
         as_set = asyncio.run(measure_set(shard))
         rounds.append((bare, as_set, asyncio.run(measure_shard(shard, tmp_path / f"{number}"))))
     bare, as_set, whole = (min(each) for each in zip(*rounds, strict=True))
     table(
-        "158 conversations of the demo, the embedded judge, CPU seconds",
+        f"{DEMO_TALKS} conversations of the demo, embedded judge, CPU seconds, best of 5 in turn",
         ("metric without checks", "evaluate", "shard", "to metric", "to evaluate"),
         [
             (
@@ -109,7 +123,9 @@ def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
             )
         ],
     )
-    assert as_set / whole > 0.5
+    # The aim is 0.8; on shared cores rounds differ by a tenth and more.
+    assert bare / whole > 0.55
+    assert as_set / whole > 0.7
 
 
 MEMORY = """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faithtui.agreement.report.model import LevelReport
     from faithtui.domain.estimates import Estimate
     from faithtui.domain.ids import RunId
-    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.engine.review.reports.agreement_report import RunAgreement
     from faithtui.store.records import LabelCount
     from faithtui.store.store import Store
 
@@ -75,7 +75,7 @@ def _print_result(
 
     from faithtui.cli.run_outcome import exit_code, format_resume_hint
     from faithtui.cli.run_progress import ProgressLine
-    from faithtui.engine.review.agreement_report import compute_run_agreement
+    from faithtui.engine.review.reports.agreement_report import compute_run_agreement
     from faithtui.engine.runs import runner
     from faithtui.store.records import ItemState
 

@@ -9,16 +9,16 @@ tables have, and a line that says so: without that line it is not all there yet.
 """
 
 import asyncio
-import json
 import os
 import shutil
 from array import array
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Final, Self
+
+from pydantic_core import from_json, to_json
 
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import NO_EXPENSE, Expense
@@ -36,6 +36,9 @@ from faithtui.store.records import StoredReply
 _KEY_DIGITS: Final = 15
 """Of a question's key in the index: a number of so many digits takes the memory of a small one.
 The whole key stands in the line, which is read before it counts."""
+
+_LATEST: Final = 64
+"""Replies that are held as they were read."""
 
 _DISK_LOOK: Final = 64
 """Replies between two looks at how much of the disk is free."""
@@ -82,6 +85,8 @@ class ShardJournal:
         self._usable = ReplyIndex()
         self._unusable = ReplyIndex()
         self._rejected: dict[str, str] = {}
+        self._latest: OrderedDict[int, tuple[str, StoredReply]] = OrderedDict()
+        """Replies with their keys, by their place: windows ask what the one before them asked."""
         self._places = array("q")
         """Of each conversation, where its rows stand; -1: it is not finished."""
         self._has_taken_over = False
@@ -257,7 +262,7 @@ class ShardJournal:
             for line in file:
                 if not line.endswith(b"\n"):
                     break
-                found = json.loads(line)
+                found = from_json(line)
                 if "done" in found:
                     self._note_finished(found["done"], ScoreState(found["state"]), self._end)
                 elif "taken_over" in found:
@@ -320,6 +325,7 @@ class ShardJournal:
         self._end = 0
         self._usable, self._unusable = ReplyIndex(), ReplyIndex()
         self._rejected.clear()
+        self._latest.clear()
         self._places = array("q")
         self.states.clear()
 
@@ -327,27 +333,30 @@ class ShardJournal:
         place = index.find(_shorten(key))
         if place is None:
             return None
-        line = self._read_line(place)
-        return StoredReply(**line["reply"]) if line["key"] == key else None
+        found = self._latest.get(place)
+        if found is None:
+            line = self._read_line(place)
+            found = self._latest[place] = line["key"], StoredReply(**line["reply"])
+            if len(self._latest) > _LATEST:
+                self._latest.popitem(last=False)
+        return found[1] if found[0] == key else None
 
     def _append_reply(self, key: str, step: str, reply: StoredReply, *, usable: bool) -> int:
-        return self._append({"key": key, "step": step, "usable": usable, "reply": asdict(reply)})
+        return self._append({"key": key, "step": step, "usable": usable, "reply": reply})
 
     def _iter_lines(self) -> Iterator[Any]:
         with self.path.open("rb") as file:
-            yield from map(json.loads, file)
+            yield from map(from_json, file)
 
     def _read_line(self, place: int) -> Any:
         self._file.seek(place)
         pieces = [self._file.read(1 << 14)]
         while pieces[-1] and b"\n" not in pieces[-1]:
             pieces.append(self._file.read(1 << 18))
-        return json.loads(b"".join(pieces).partition(b"\n")[0])
+        return from_json(b"".join(pieces).partition(b"\n")[0])
 
     def _append(self, value: object) -> int:
-        data = memoryview(
-            json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        )
+        data = memoryview(to_json(value) + b"\n")
         place = self._end
         try:
             while data:
@@ -384,7 +393,7 @@ def sum_journal(path: Path) -> Expense:
     with suppress(FileNotFoundError), path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n") and line.startswith(b'{"key"'):
-                reply = json.loads(line)["reply"]
+                reply = from_json(line)["reply"]
                 tokens = (reply["tokens_in"] or 0) + (reply["tokens_out"] or 0)
                 spent += Expense(reply["cost_nusd"] or 0, tokens)
     return spent

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from pydantic_core import to_json
+
 from faithtui.domain.conversation import Span
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.verdicts import (
@@ -70,7 +72,7 @@ def write_judgement(judgement: Judgement) -> str:
         for each in judgement.assessments
     ]
     conclusion = judgement.conclusion
-    return json.dumps(
+    return to_json(
         {
             "format": _FORMAT,
             "claims": [
@@ -99,10 +101,8 @@ def write_judgement(judgement: Judgement) -> str:
                 conclusion.success,
                 conclusion.reason,
             ],
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+        }
+    ).decode()
 
 
 def read_judgement(text: str) -> Judgement:

@@ -11,16 +11,17 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, TypeVar
 
 from faithtui.engine.calls.answers_per_question import check_answers_left
 from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_usage
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
 from faithtui.engine.calls.send import CallCounts
-from faithtui.engine.measurement_session import AnyJudge, AskingOptions
+from faithtui.engine.library.judge_session import AnyJudge, AskingOptions
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.written_folders import ANSWERS, QUESTIONS, mark_wave
 from faithtui.errors import (
     ConfigError,
     InputError,
@@ -35,10 +36,6 @@ from faithtui.judges.providers.prices import read_prices
 from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_private_directory, move_into_place
 
 T = TypeVar("T")
-
-QUESTIONS: Final = "questions"
-ANSWERS: Final = "answers"
-"""Folders of a wave; each has one file a shard, `SHARD.jsonl`."""
 
 
 class WaveSender:
@@ -191,6 +188,7 @@ async def open_wave(
     target = folder / QUESTIONS / f"{shard}.jsonl"
     make_private_directory(target.parent)
     make_private_directory(folder / ANSWERS)
+    mark_wave(folder)
     new = target.with_name(f"{PART_OF_FILE}{shard}")  # the lock on the shard keeps others off
     answers = folder / ANSWERS / f"{shard}.jsonl"
     async with lines as form:

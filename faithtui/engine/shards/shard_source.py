@@ -10,7 +10,7 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -18,7 +18,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.engine.shards.results_schema import JOURNAL, MANIFEST, TABLES, require_pyarrow
+from faithtui.engine.shards.results_schema import require_pyarrow
+from faithtui.engine.shards.written_folders import WrittenFolders
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
@@ -114,6 +115,8 @@ def list_shards(
     source: str | None = None,
     shard_size: int | None = None,
     results: Path | None = None,
+    wave: Path | None = None,
+    on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
 ) -> tuple[Shard, ...]:
     """Cut a source into shards.
 
@@ -123,8 +126,11 @@ def list_shards(
         source: Name of the data set; None: as an import names each file.
         shard_size: Parquet files with more rows are cut between row groups into shards of about
             so many; None: a file is a shard.
-        results: A results folder: its tables, journals and manifest are no source, unless one of
-            them is the file that was named.
+        results: A results folder: its tables, journals and manifest are no source, and neither
+            are those of any other one that lies within the source, unless one of them is the file
+            that was named.
+        wave: Folder of a wave: its questions and answers are no source, as those of any other one.
+        on_left_out: Told how many files were left out so, by folder; not called without any.
 
     Returns:
         The shards in order of their files; names are unique.
@@ -140,15 +146,18 @@ def list_shards(
         raise ConfigError("the source has no name; expected a file, a folder or a pattern")
     check_address(text)
     found = _list_remote(text) if is_remote(text) else _list_local(text)
-    if results is not None and found:
-        found = _leave_out_results(found, results.expanduser().resolve(), Path(text).expanduser())
+    written = WrittenFolders(results, wave)
+    if not is_remote(text) and not Path(text).expanduser().is_file():
+        found = [each for each in found if not written.contains(Path(each.address))]
+    if written.counts:
+        folders = ", ".join(map(str, sorted(written.counts)))
         if not found:
             raise InputError(
-                f"holds only what was measured into {results}: what lies there in "
-                f"{', '.join(TABLES)} and {JOURNAL} is no source. Name a file, or another folder "
-                "with -o",
+                f"holds only what faithtui wrote: tables, journals, questions and answers in "
+                f"{folders} are no source. Name a file, or another folder with -o",
                 path=Path(text),
             )
+        on_left_out(written.counts)
     if not found:
         raise InputError(
             "holds no JSON, CSV, Parquet or Arrow file; name a file, a folder or a pattern",
@@ -232,19 +241,6 @@ def _list_local(text: str) -> list[_FoundFile]:
         _FoundFile(str(file), file.relative_to(base).as_posix(), file.stat().st_size)
         for file in (each.absolute() for each in files)
     ]
-
-
-def _leave_out_results(found: Sequence[_FoundFile], results: Path, named: Path) -> list[_FoundFile]:
-    """Leave out what this program writes into a results folder, but never the file named."""
-    folders = {results / name for name in (*TABLES, JOURNAL)}
-
-    def is_result(file: _FoundFile) -> bool:
-        if is_remote(file.address):
-            return False
-        path = Path(file.address).resolve()
-        return path == results / MANIFEST or not folders.isdisjoint(path.parents)
-
-    return [*found] if named.is_file() else [each for each in found if not is_result(each)]
 
 
 def _find_fixed_part(pattern: Path) -> Path:

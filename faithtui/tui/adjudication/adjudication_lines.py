@@ -300,7 +300,7 @@ def _side_lines(
     if not opinions:
         sides += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     for start in range(0, len(opinions), MOST_SIDES):
-        sides += _join_sides(found, opinions, start, width)
+        sides += _draw_side_by_side(found, opinions, start, width)
     final = wrap(
         _choice_pieces(found, claim),
         width - 1,
@@ -330,7 +330,7 @@ def _side_lines(
     return lines
 
 
-def _join_sides(
+def _draw_side_by_side(
     found: FinalVerdictView, opinions: Sequence[HumanVerdict], start: int, width: int
 ) -> list[Line]:
     """Set some opinions beside each other, each with its key, code and note in full."""

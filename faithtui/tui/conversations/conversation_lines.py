@@ -16,7 +16,7 @@ from faithtui.domain.scores import (
     passes_threshold,
 )
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
-from faithtui.tui.conversations.list_reading import ListFacts
+from faithtui.tui.conversations.list_facts import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_call_cost
@@ -84,7 +84,7 @@ class _Columns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ListLook:
+class RowOptions:
     """What every row of the list is drawn by."""
 
     spec: "MetricSpec"
@@ -148,28 +148,28 @@ def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     return Content.assemble(*bars, f"· {marks}")
 
 
-def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
+def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line:
     """Draw a conversation in the list.
 
     Args:
         row: The conversation.
-        look: What all rows are drawn by.
+        options: What all rows are drawn by.
         width: Cells of the line.
         here: It is the chosen one.
     """
     at = _Columns.for_width(width)
-    spec, blind = look.spec, look.blind
+    spec, blind = options.spec, options.blind
     shade = "quiet" if row.claims and row.own_labels >= row.claims else ""
     if row.state is ItemState.FAILED and not blind:
         shade = "bad"
-    name = escape_line(row.key.removeprefix(look.key_prefix), limit=80).text
+    name = escape_line(row.key.removeprefix(options.key_prefix), limit=80).text
     key = Piece(shorten_middle(name, at.key - 1), f"{shade} quiet".strip())
     opening = escape_line(row.opening, shade, limit=200)
     left = [
         Piece("> " if here else "  ", shade),
-        *_fill(highlight_matches(opening, look.wanted), at.opening),
+        *_fill(highlight_matches(opening, options.wanted), at.opening),
     ]
-    right = _fill([Piece(" "), *highlight_matches(key, look.wanted)], at.key)
+    right = _fill([Piece(" "), *highlight_matches(key, options.wanted)], at.key)
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
         told = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
@@ -179,8 +179,8 @@ def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
         return make_line(*left, *_fill([why], room), *right)
     return make_line(
         *left,
-        *_verdict_pieces(row, look, at),
-        _score_piece(row, look, at.score),
+        *_verdict_pieces(row, options, at),
+        _score_piece(row, options, at.score),
         _human_piece(row, spec, at.human, blind=blind),
         Piece(fit_text(f"{row.own_labels}/{row.claims}", at.done, right=True), shade or "quiet"),
         Piece(fit_text(f" {format_marks(row, blind)}", at.marks), shade or "warn"),
@@ -194,11 +194,11 @@ def _fill(pieces: Sequence[Piece], width: int) -> list[Piece]:
     return [*kept, Piece(" " * (width - width_of(kept)))]
 
 
-def _verdict_pieces(row: ItemRow, look: ListLook, at: _Columns) -> list[Piece]:
+def _verdict_pieces(row: ItemRow, options: RowOptions, at: _Columns) -> list[Piece]:
     """Draw how often the judge gave each label: as a bar, and in numbers."""
-    labels = look.spec.labels
+    labels = options.spec.labels
     bar, numbers = at.bar - 2, at.counts
-    if look.blind:
+    if options.blind:
         return [Piece(f" {HIDDEN_CHARACTER * bar} "), Piece(" " * numbers)]
     given = sum(row.labels.get(name, 0) for name in labels.names)
     drawn = fmt.draw_label_bar(row.labels, labels, bar) if given else [Piece(" " * bar)]
@@ -212,16 +212,16 @@ def _verdict_pieces(row: ItemRow, look: ListLook, at: _Columns) -> list[Piece]:
     return [Piece(" "), *drawn, Piece(" "), *_fill(counts, numbers)]
 
 
-def _score_piece(row: ItemRow, look: ListLook, width: int) -> Piece:
+def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
     """Draw the score: with overrides and a star where they change it; low ones in their colour."""
-    if look.blind:
+    if options.blind:
         return Piece(fit_text(fmt.HIDDEN, width, right=True))
     changed = row.corrected is not None and row.corrected != row.scores
     scores = row.corrected if changed else row.scores
     text = ("*" if changed else "") + _format_score(scores)
     if row.scores is not None and row.scores.windowed.value is not None:
         text = fmt.soundness_mark(row.integrity) + text
-    low = scores is not None and passes_threshold(scores.windowed, look.rule) is False
+    low = scores is not None and passes_threshold(scores.windowed, options.rule) is False
     unknown = scores is None or scores.windowed.value is None
     return Piece(
         fit_text(text, width, right=True), "bad strong" if low else "quiet" if unknown else "strong"

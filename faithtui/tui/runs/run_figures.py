@@ -32,7 +32,8 @@ class RunFigures:
     """The newest thing that anybody said when it was read."""
     counts: "RunCounts | None"
     trust: "RunTrust | None"
-    """None: not computed, as the run is under way or there are too many claims."""
+    """None: not computed, as the run is under way, nobody has said anything, or there are too
+    many claims."""
     queues: QueueFacts
     changed_options: Mapping[str, object]
     lowest: tuple[ItemRow, ...]
@@ -128,10 +129,13 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import count_run, read_run_trust
 
         store, began = self.session.store, self.session.seconds()
+        queues = _read_queues(self.session, row.id)
+        # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
+        has_labels = newest is not None or queues.has_samples
         counts = trust = None
         try:
             counts = count_run(store, row)
-            if row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
+            if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = read_run_trust(store, row.id)
         except (StoreError, ConfigError):
             # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
@@ -143,7 +147,7 @@ class FigureReader(Controller["RunsScreen"]):
             newest,
             counts,
             trust,
-            _read_queues(self.session, row.id),
+            queues,
             list_changed_options(row.spec),
             self._read_lowest(row.id),
             store.runs.find_common_prefix(row.id),
@@ -163,7 +167,7 @@ def _read_queues(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample
-    from faithtui.engine.review.sample_queues import estimate_pace
+    from faithtui.engine.review.samples.sample_queues import estimate_pace
 
     samples = session.store.samples.rows(session.reviewer, run)
     return QueueFacts(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from faithtui import measure_shards
 from faithtui.engine.shards.manifest import read_manifest
 from faithtui.engine.shards.measure_shards import select_shards, sum_spent
-from faithtui.engine.shards.shard_source import list_shards
+from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.errors import ConfigError, ExportError, InputError
 from tests.engine.building import conversation
@@ -271,3 +272,18 @@ def test_a_results_address_with_a_key_is_refused_without_it(tmp_path: Path) -> N
     with pytest.raises(ConfigError) as caught:
         measure_shards(source, "s3://KEY:SECRET@bucket/r")
     assert "SECRET" not in str(caught.value)
+
+
+def test_large_shards_are_dealt_out_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "s"
+    for name, talks in (("a", 1), ("b", 3), ("c", 2)):
+        write_lines(source / f"{name}.jsonl", TALKS[:1] * talks)
+    dealt: list[str] = []
+
+    async def note_order(settings: object, shards: Sequence[Shard], *_: object) -> list[object]:
+        dealt.extend(each.name for each in shards)
+        return []
+
+    monkeypatch.setattr("faithtui.engine.shards.measure_shards.measure_in_processes", note_order)
+    measure_shards(source, tmp_path / "r", workers=2)
+    assert dealt == ["b.jsonl", "c.jsonl", "a.jsonl"]

@@ -1,14 +1,18 @@
 """Shards judged wave by wave, through files that a program like vLLM's run-batch answers."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from faithtui import measure_shards
 from faithtui.engine.shards.measure_shards import MeasureSummary
-from faithtui.errors import ConfigError
+from faithtui.engine.shards.shard_source import list_shards
+from faithtui.errors import ConfigError, InputError
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_rows, read_tables, write_lines
 from tests.engine.willing_server import reply_to, willing_server
@@ -171,3 +175,29 @@ def test_a_judge_that_reads_no_such_files_is_refused(tmp_path: Path) -> None:
     found = measure_shards(tmp_path / "s", tmp_path / "r", wave=tmp_path / "w")
     assert "cannot be written in OpenAI's form" in found.problems[0]
     assert ConfigError.exit_code == found.outcomes[0].error_code
+
+
+def test_a_wave_and_earlier_results_among_the_logs_are_no_logs(tmp_path: Path) -> None:
+    logs = write_source(tmp_path / "logs")
+    measure_shards(logs, logs / "old")
+    results = logs / "r"
+    wave = results / "w"
+    write_lines(wave / "mine.jsonl")  # not written by the program
+
+    def measure() -> MeasureSummary:
+        return measure_shards(
+            logs, results, judge="openai:m", base_url="http://127.0.0.1:9/v1", wave=wave
+        )
+
+    names = ["0.jsonl", "1.jsonl", "r__w__mine.jsonl"]
+    for _ in range(2):
+        summary = measure()
+        assert [each.shard for each in summary.outcomes] == names
+        assert answer_files(wave)
+    left_out: dict[Path, int] = {}
+    shards = list_shards(logs, on_left_out=left_out.update)
+    assert [each.name for each in shards] == names, "also by a command that names neither"
+    assert left_out == {logs / "old": 9, results: 4, wave: 7}
+    with pytest.raises(InputError, match=re.escape(f"in {wave} are no source")):
+        list_shards(wave / "questions")
+    assert list_shards(wave / "manifest.json"), "what is named is read"

@@ -208,7 +208,7 @@ def test_results_are_left_out_through_links_and_dots_and_nothing_else_is(tmp_pat
     for results in (tmp_path / "link", source / "other" / ".."):
         names = [each.name for each in list_shards(source, results=results)]
         assert names == ["a.jsonl", "other__b.jsonl"]
-    with pytest.raises(InputError, match="holds only what was measured into"):
+    with pytest.raises(InputError, match="holds only what faithtui wrote"):
         list_shards(source / "replies", results=tmp_path / "link")
 
 

@@ -9,7 +9,7 @@ from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.guideline_dialog import GuidelineDialog
+from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.screen.dialogs import GoDialog
 from tests.tui.driving import calm, opened, press, screen_text, text_of, type_ahead
 from tests.tui.test_hostile import ALL

@@ -16,8 +16,8 @@ from faithtui.agreement.sampling.label_plan import (
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.label_plans import read_plan_basis
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.label_plans import read_plan_basis
+from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     conclude_queue,
     draw_run_sample,
@@ -244,7 +244,7 @@ def test_lines_fit_and_hold_no_control(
             strata = store.samples.strata(row.id, "ann")
             progress = read_queue_progress(store, row.id, "ann")
             lines = [
-                sample_lines.queue_head(width),
+                sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
                 *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),

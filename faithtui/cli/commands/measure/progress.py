@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TextIO
 
 from faithtui.cli.output import is_quiet, plural
@@ -35,6 +36,12 @@ class ShardProgressLine:
         self._shards, self._whole_before = shards, whole
         if not is_quiet() and whole:
             self._out.write(f"{whole:,} of {plural(shards, 'shard')} whole from before\n")
+
+    def tell_left_out(self, counts: Mapping[Path, int]) -> None:
+        """Say which files among the logs are no logs, as faithtui wrote them."""
+        if not is_quiet():
+            for folder, files in sorted(counts.items()):
+                self._out.write(f"{plural(files, 'file')} of faithtui left out, in {folder}\n")
 
     def __call__(self, outcome: ShardOutcome) -> None:
         """Take the totals of a shard."""

@@ -87,6 +87,20 @@ def test_parts_and_names_of_shards_choose_what_is_measured(cli: Cli, source: Pat
     assert "no shard `2.jsonl`; known: 0.jsonl, 1.jsonl" in found.err
 
 
+def test_files_of_faithtui_among_the_logs_are_left_out_and_told(cli: Cli, source: Path) -> None:
+    measured = cli("measure", source, "-o", source / "old")
+    assert "left out" not in measured.err
+    found = cli("measure", source, "-o", source.parent / "results")
+    assert f"9 files of faithtui left out, in {source / 'old'}\n" in found.err
+    assert "2 of 2 shards whole" in found.out
+
+
+def test_results_at_an_address_are_refused_with_the_way(cli: Cli, source: Path) -> None:
+    found = cli("measure", source, "-o", "s3://bucket/results")
+    assert found.code == 2
+    assert "copy it when its shards are whole, such as by `aws s3 cp --recursive`" in found.err
+
+
 def test_what_is_typed_reaches_the_judge_and_the_manifest(cli: Cli, source: Path) -> None:
     results = source.parent / "results"
     with willing_server() as server:
