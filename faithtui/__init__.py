@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
     from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.engine.calls.reply_cache import MemoryReplyCache
-    from faithtui.engine.evaluate import Evaluation, evaluate, evaluate_async
-    from faithtui.engine.measure import measure, measure_async
-    from faithtui.engine.measurement import Call, Measurement
-    from faithtui.engine.population.draw_sample import draw_sample
-    from faithtui.engine.project import Project, open_store
+    from faithtui.engine.library.evaluation import Evaluation, evaluate, evaluate_async
+    from faithtui.engine.library.measurement import measure, measure_async
+    from faithtui.engine.library.measurement_result import Call, Measurement
+    from faithtui.engine.library.project import Project, open_store
+    from faithtui.engine.library.sample_draw import draw_sample
     from faithtui.engine.shards.measure_shards import MeasureSummary, measure_shards
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "domain.verdicts",
-    "Call": "engine.measurement",
+    "Call": "engine.library.measurement_result",
     "Claim": "domain.verdicts",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
-    "Evaluation": "engine.evaluate",
+    "Evaluation": "engine.library.evaluation",
     "Evidence": "domain.verdicts",
     "FaithtuiError": "errors",
     "Image": "domain.conversation",
@@ -40,9 +40,9 @@ _HOMES = {
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
     "MeasureSummary": "engine.shards.measure_shards",
-    "Measurement": "engine.measurement",
+    "Measurement": "engine.library.measurement_result",
     "MemoryReplyCache": "engine.calls.reply_cache",
-    "Project": "engine.project",
+    "Project": "engine.library.project",
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
@@ -52,14 +52,14 @@ _HOMES = {
     "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
-    "draw_sample": "engine.population.draw_sample",
-    "evaluate": "engine.evaluate",
-    "evaluate_async": "engine.evaluate",
-    "measure": "engine.measure",
-    "measure_async": "engine.measure",
+    "draw_sample": "engine.library.sample_draw",
+    "evaluate": "engine.library.evaluation",
+    "evaluate_async": "engine.library.evaluation",
+    "measure": "engine.library.measurement",
+    "measure_async": "engine.library.measurement",
     "measure_shards": "engine.shards.measure_shards",
     "open_judge": "judges.registry",
-    "open_store": "engine.project",
+    "open_store": "engine.library.project",
     "single_turn": "domain.conversation",
 }
 

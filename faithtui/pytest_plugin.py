@@ -14,8 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from faithtui.domain.conversation import Conversation
     from faithtui.domain.judging.judge_profile import JudgeProfile
-    from faithtui.engine.measurement import Measurement
-    from faithtui.engine.measurement_session import AnyJudge
+    from faithtui.engine.library.judge_session import AnyJudge
+    from faithtui.engine.library.measurement_result import Measurement
     from faithtui.metrics.base import Metric
 
 GATE: Final = "faithtui_gate"
@@ -88,7 +88,7 @@ class FaithfulnessCheck:
                 score.
         """
         __tracebackhide__ = True
-        from faithtui.engine.measure import measure
+        from faithtui.engine.library.measurement import measure
         from faithtui.errors import ConfigError, FaithtuiError
         from faithtui.judges.plugin_judge import name_judge
 
@@ -201,7 +201,7 @@ def _format_failure(found: "Measurement", min_score: float | None, judge: str) -
 
 def _check_gate(item: pytest.Item, marker: pytest.Mark) -> None:
     __tracebackhide__ = True
-    from faithtui.engine.project import open_store
+    from faithtui.engine.library.project import open_store
     from faithtui.errors import FaithtuiError
 
     if len(marker.args) != 1:

@@ -11,14 +11,18 @@ import pytest
 
 from faithtui import measure, open_store, single_turn
 from faithtui.errors import JudgeUnavailable, JudgeUnreachable
-from tests.engine.test_project import TALKS
+from tests.engine.library.test_project import TALKS
 
 pytest_plugins = ["pytester"]
 
 # A nested run in this process forgets what it imported, and compiled modules load only once: what
 # it needs is imported here.
-for _module in ("engine.review.gate_json", "engine.review.agreement_report", "engine.project"):
-    import_module(f"faithtui.{_module}")
+for _module in (
+    "review.gate.gate_json",
+    "review.reports.agreement_report",
+    "library.project",
+):
+    import_module(f"faithtui.engine.{_module}")
 measure(single_turn("When?", "In May.", ["In May."]))
 
 PLUGIN = "faithtui.pytest_plugin"
@@ -141,7 +145,7 @@ def test_what_a_judge_of_the_tests_own_raised_is_shown(
         unavailable.__cause__ = OSError("the disk is full")
         raise JudgeUnreachable("nothing was answered") from unavailable
 
-    monkeypatch.setattr("faithtui.engine.measure.measure", fail)
+    monkeypatch.setattr("faithtui.engine.library.measurement.measure", fail)
     found = run("""
 class Own:
     ref = "own"
@@ -224,7 +228,9 @@ def test_a_gate_that_is_met_lets_the_test_run(
         store.import_rows(TALKS, source="houses")
         store.run()
     passed = {"run": 1, "result": "passed", "criteria": [], "stale_or_broken": []}
-    monkeypatch.setattr("faithtui.engine.project.Project.gate", lambda *words, **more: passed)
+    monkeypatch.setattr(
+        "faithtui.engine.library.project.Project.gate", lambda *words, **more: passed
+    )
     found = run("""
 import pytest
 

@@ -47,6 +47,10 @@ class ConfusionMatrix(Generic[NumberT_co]):
         """The judge's count of each category."""
         return tuple(map(_sum_numbers, zip(*self.counts, strict=True)))
 
+    def transpose(self) -> "ConfusionMatrix[NumberT_co]":
+        """Make the judge the reference."""
+        return ConfusionMatrix(self.categories, tuple(zip(*self.counts, strict=True)))
+
     def collapse(self, positive: Sequence[str]) -> "ConfusionMatrix[NumberT_co]":
         """Put the categories together into two: first the positive ones, then the rest.
 

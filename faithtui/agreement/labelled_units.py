@@ -307,6 +307,10 @@ class LabelDesign:
     follows_draw: bool = False
     """This run judged claims because they were drawn, or passed them over, so that those which are
     labelled do not stand for it."""
+    as_drawn: "LabelDesign | None" = None
+    """With `follows_draw`, where this run judged all that was drawn: how it was drawn. A labelled
+    claim stands for its stratum whoever judges it, so that judges can be compared; what this one
+    says of the rest is not known."""
     population: Population | None = None
     """What was drawn from where that is not in the store: all shares are of it."""
 

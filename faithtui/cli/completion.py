@@ -121,7 +121,7 @@ def _list_metrics() -> Words:
 def _list_report_formats() -> Words:
     from typing import get_args
 
-    from faithtui.engine.review.agreement_report import Format
+    from faithtui.engine.review.reports.agreement_report import Format
 
     return get_args(Format)
 

@@ -75,8 +75,8 @@ class Column(NamedTuple):
 
 
 def plural(count: int, word: str) -> str:
-    """Write a count with its word: `1 window`, `2 windows`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    """Write a count with its word: `1 window`, `2,000 windows`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def format_score_cell(score: float | None) -> str:

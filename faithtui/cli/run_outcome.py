@@ -8,7 +8,7 @@ from faithtui.domain.judging.error_sentences import is_lasting
 from faithtui.domain.scores import format_left_out
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
-from faithtui.store.records import RunRow, RunState
+from faithtui.store.records import LabelCount, RunRow, RunState
 
 DONE: Final = 0
 INCOMPLETE: Final = JudgeError.exit_code
@@ -90,9 +90,23 @@ def format_missing_verdicts(row: RunRow) -> str:
     if row.missing_verdicts:
         one, many = find_metric(row.spec.metric).spec.units
         count = row.missing_verdicts
-        return f"{count} {one if count == 1 else many} without a verdict"
+        return f"{count:,} {one if count == 1 else many} without a verdict"
     # Each claim has one somewhere, and a window that shows it too has none.
     return f"{plural(row.incomplete, 'conversation')} with a window that lacks a verdict"
+
+
+def format_claim_counts(row: RunRow, labels: Mapping[str, LabelCount]) -> str:
+    """Say how many claims a run has and how often each verdict was given: `9 claims: 8 yes, 1 no`.
+
+    Args:
+        row: The run.
+        labels: Its claims by the judge's label.
+    """
+    spec = find_metric(row.spec.metric).spec
+    one, many = spec.units
+    words = f"{row.claims:,} {one if row.claims == 1 else many}"
+    given = [f"{labels[name].claims:,} {name}" for name in spec.labels.names if name in labels]
+    return f"{words}: {', '.join(given)}" if given else words
 
 
 def format_score_parts(row: RunRow) -> list[str]:
@@ -101,6 +115,6 @@ def format_score_parts(row: RunRow) -> list[str]:
     if row.score is not None:
         score = f"mean score {row.score:.2f}"
         if row.scored < row.done:
-            score += f" over {row.scored} of {plural(row.done, 'conversation')}"
+            score += f" over {row.scored:,} of {plural(row.done, 'conversation')}"
     left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
     return [score, left_out] if left_out else [score]

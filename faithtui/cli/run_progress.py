@@ -153,25 +153,25 @@ class ProgressLine:
     def _format_progress(self, progress: RunProgress, elapsed: float) -> str:
         fresh = progress.finished_conversations - (self._finished_before or 0)
         left = progress.conversations - progress.finished_conversations
-        parts = [f"{progress.finished_conversations}/{progress.conversations} conversations"]
+        parts = [f"{progress.finished_conversations:,}/{progress.conversations:,} conversations"]
         if fresh and left:
             parts.append(f"{format_clock(elapsed / fresh * left)} to go")
         else:
             parts.append(format_clock(elapsed))
         parts.append(plural(progress.windows, "window"))
-        again = f" ({progress.calls_again} asked again)" if progress.calls_again else ""
+        again = f" ({progress.calls_again:,} asked again)" if progress.calls_again else ""
         parts.append(f"{plural(progress.calls, 'call')}{again}")
         if progress.calls and elapsed >= 1:
-            parts.append(f"{60 * progress.calls / elapsed:.0f}/min")
+            parts.append(f"{60 * progress.calls / elapsed:,.0f}/min")
         if progress.calls_stored:
-            parts.append(f"{progress.calls_stored} from the store")
+            parts.append(f"{progress.calls_stored:,} from the store")
         parts += self._format_spending(progress)
         if progress.failed:
-            parts.append(f"{progress.failed} failed")
+            parts.append(f"{progress.failed:,} failed")
         if progress.incomplete:
-            parts.append(f"{progress.incomplete} incomplete")
+            parts.append(f"{progress.incomplete:,} incomplete")
         if progress.skipped:
-            parts.append(f"{progress.skipped} skipped")
+            parts.append(f"{progress.skipped:,} skipped")
         text = " · ".join(parts)
         return f"{_draw_bar(progress)} {text}" if self._live else text
 

@@ -26,7 +26,7 @@ class Window:
     """Positions of all its turns, ascending."""
 
 
-def cut_interactions(
+def split_into_interactions(
     turns: Sequence[Turn], *, answers_alone: bool = False
 ) -> tuple[Interaction, ...]:
     """Cut a conversation into interactions.

@@ -12,7 +12,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
-from faithtui.domain.windows import cut_interactions
+from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.imported_labels import LabelScales, UnreadLabels, find_binary_scores
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
@@ -369,7 +369,9 @@ class _ImportPass:
                     merged=count.merged + len(settled.merged),
                     new_ratings=count.new_ratings + settled.new_ratings,
                     without_interaction=count.without_interaction
-                    + sum(not cut_interactions(batch.conversations[key].turns) for key in kept),
+                    + sum(
+                        not split_into_interactions(batch.conversations[key].turns) for key in kept
+                    ),
                 )
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))

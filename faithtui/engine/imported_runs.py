@@ -161,32 +161,32 @@ class VerdictCollector:
         return said
 
     def _find_ids(
-        self, store: Store, said: RecordGroups, keys: RecordGroups
+        self, store: Store, judgements: RecordGroups, keys: RecordGroups
     ) -> list[ConversationId]:
         """Find the stored conversations that a judge spoke of.
 
         Args:
             store: The store.
-            said: What it said, by key of the conversation.
+            judgements: What it said, by key of the conversation.
             keys: Takes the key of each, by its id.
         """
         found: list[ConversationId] = []
-        waiting = said.list_keys()
+        waiting = judgements.list_keys()
         while some := list(islice(waiting, _AT_A_TIME)):
-            hashes = {key: next(said.list_values(key))[0] for key in some}
+            hashes = {key: next(judgements.list_values(key))[0] for key in some}
             for key, number in store.conversations.find_ids(self._source, hashes).items():
                 keys.add(str(number), key)
                 found.append(number)
         return found
 
 
-def _make_fields(said: ImportedJudgement) -> dict[str, Any]:
+def _make_fields(judgement: ImportedJudgement) -> dict[str, Any]:
     """Make fields of a judgement.
 
     Turns and labels that nobody knows are left out, so that runs of earlier imports keep their
     fingerprint.
     """
-    fields = asdict(said)
+    fields = asdict(judgement)
     for each in (fields, *fields.get("claims", ())):
         for name in ("turn", "label"):
             if each.get(name, "") is None:
@@ -233,7 +233,7 @@ def _create_run(
 
 
 def _write_items(
-    store: Store, run: RunId, metric: Metric[Any], said: RecordGroups, keys: RecordGroups
+    store: Store, run: RunId, metric: Metric[Any], judgements: RecordGroups, keys: RecordGroups
 ) -> None:
     """Write what is not written yet of a run, and close it.
 
@@ -241,7 +241,7 @@ def _write_items(
         store: The store.
         run: The run.
         metric: Whose labels the verdicts are.
-        said: Content hash and fields of what the judge said, by key of the conversation.
+        judgements: Content hash and fields of what the judge said, by key of the conversation.
         keys: The key of each conversation, by its id.
     """
     last: ItemId | None = None
@@ -251,7 +251,7 @@ def _write_items(
             values = [
                 value
                 for key in keys.list_values(str(item.conversation))
-                for _, value in said.list_values(key)
+                for _, value in judgements.list_values(key)
             ]
             for assessment in assess_imported(conversation, metric, values):
                 store.runs.save_window(item.id, assessment)
@@ -297,7 +297,7 @@ def assess_imported(
 
 
 def _assess_window(
-    conversation: Conversation, metric: Metric[Any], window: Window, said: ImportedWindow
+    conversation: Conversation, metric: Metric[Any], window: Window, imported: ImportedWindow
 ) -> Assessment:
     labels = metric.spec.labels
     answers = [place for place in window.turns if conversation.turns[place].role == "assistant"]
@@ -308,7 +308,7 @@ def _assess_window(
         for document in conversation.turns[place].retrieval_context or ()
     ]
     verdicts = []
-    for each in said.claims:
+    for each in imported.claims:
         if not each.text.strip():
             continue
         place = each.turn
@@ -319,12 +319,12 @@ def _assess_window(
         if label is None and each.word is not None:
             label = labels.find_name(each.word)
         verdicts.append(Verdict(claim, label, each.word, each.reason))
-    truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in said.truths if text))
+    truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in imported.truths if text))
     found = WindowFindings(
         verdicts=tuple(verdicts),
         truths=truths,
-        surplus=tuple(labels.find_name(each) for each in said.surplus),
-        reason=said.reason,
+        surplus=tuple(labels.find_name(each) for each in imported.surplus),
+        reason=imported.reason,
         without_context=not has_context(conversation, window),
     )
     return assess_window(metric.rule, found, window)
@@ -370,16 +370,16 @@ def _assess_answers(
     return found
 
 
-def _find_label(said: ImportedVerdict, labels: LabelSet) -> str | None:
+def _find_label(verdict: ImportedVerdict, labels: LabelSet) -> str | None:
     """Say what a verdict on an answer means: what the judge said, else what its score says."""
-    known = None if said.label is None else labels.find_name(said.label)
+    known = None if verdict.label is None else labels.find_name(verdict.label)
     if known is not None:
         return known
-    if said.passed is not None:
-        return "yes" if said.passed else "no"
-    if said.score is not None and _is_finite(said.score):
-        return "yes" if said.score >= PASSES_FROM else "no"
-    return None if said.word is None else labels.find_name(said.word)
+    if verdict.passed is not None:
+        return "yes" if verdict.passed else "no"
+    if verdict.score is not None and _is_finite(verdict.score):
+        return "yes" if verdict.score >= PASSES_FROM else "no"
+    return None if verdict.word is None else labels.find_name(verdict.word)
 
 
 def _format_score(score: float | None) -> str | None:

@@ -245,8 +245,8 @@ async def _is_swayed(asker: Asker) -> bool | None:
     return any(word is not None and word.lower() == "yes" for word in words[1:])
 
 
-def _list_verdict_words(said: tuple[ParsedVerdict | None, ...]) -> list[str | None]:
-    return [None if each is None or each.word is None else each.word.strip() for each in said]
+def _list_verdict_words(verdicts: tuple[ParsedVerdict | None, ...]) -> list[str | None]:
+    return [None if each is None or each.word is None else each.word.strip() for each in verdicts]
 
 
 def _is_right(words: list[str | None]) -> bool:
@@ -265,13 +265,13 @@ _SWAYED: Final[Mapping[bool | None, str]] = {
 
 
 def _assess_answers(
-    said: tuple[ParsedVerdict | None, ...],
+    verdicts: tuple[ParsedVerdict | None, ...],
     swayed: bool | None,
     rung: OutputFormat | None,
     listener: _ReplyListener,
 ) -> JudgeCheckResult:
     """Say what the answers are worth; `swayed` matters where they are right."""
-    words = _list_verdict_words(said)
+    words = _list_verdict_words(verdicts)
     lower = [None if word is None else word.lower() for word in words]
     way = "" if rung is None else f" by {rung.value}"
     trial = listener.make_result(True, "", 0, rung)

@@ -38,14 +38,16 @@ _CLAIM = "set-claim"
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
+class ConversationWithImages:
     """A conversation of a set, with the bytes of its images by SHA-256."""
 
     conversation: Conversation
     images: Mapping[str, bytes]
 
 
-def claim_set_lines(found: ClaimSetBundle, transcripts: Iterable[Transcript]) -> Iterator[str]:
+def claim_set_lines(
+    found: ClaimSetBundle, transcripts: Iterable[ConversationWithImages]
+) -> Iterator[str]:
     """Write a set.
 
     Args:

@@ -219,9 +219,9 @@ def _sniff_media_type(data: bytes) -> str | None:
     return None
 
 
-def _check_type(found: str, said: str | None) -> None:
+def _check_type(found: str, declared: str | None) -> None:
     """Refuse an image that is said to be something else than it is."""
-    folded = found if said is None else said.strip().lower()
+    folded = found if declared is None else declared.strip().lower()
     if _SAME_TYPE.get(folded, folded) != found:
         raise InputError(f"is {found} and said to be {folded[:40]!r}; expected the same")
 

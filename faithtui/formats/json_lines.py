@@ -218,7 +218,7 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
     try:
         value: object = json.loads(
             text,
-            object_pairs_hook=with_unique_keys,
+            object_pairs_hook=refuse_duplicate_keys,
             parse_constant=_to_null if nulls_for_nan else _refuse_constant,
             parse_float=_parse_finite,
         )
@@ -316,7 +316,7 @@ def _utf8_bytes(value: object) -> int:
             return 0
 
 
-def with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build an object; a key given twice has two values and we cannot know which was meant."""
     built = dict(pairs)
     if len(built) < len(pairs):
@@ -366,7 +366,7 @@ def parse_inner_json(text: str) -> object:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=with_unique_keys,
+            object_pairs_hook=refuse_duplicate_keys,
             parse_constant=_to_null,
             parse_float=_parse_finite,
         )

@@ -185,7 +185,7 @@ def _parse_strict(text: str) -> dict[str, object]:
     try:
         members: dict[str, object] = json.loads(
             text,
-            object_pairs_hook=_refuse_duplicates,
+            object_pairs_hook=_refuse_duplicate_keys,
             parse_constant=_refuse_constant,
             parse_float=_parse_finite,
         )
@@ -195,7 +195,7 @@ def _parse_strict(text: str) -> dict[str, object]:
     return {name: _clean_value(member) for name, member in members.items()}
 
 
-def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = {clean_text(name): member for name, member in pairs}
     if len(members) < len(pairs):
         raise _MalformedReply("has the same key twice in one object")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import JudgeError, MetricError, MissingParameters
 from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
@@ -52,7 +52,9 @@ class AnsweredInteraction:
 
 def cut_answer_windows(conversation: Conversation, *, answers_alone: bool) -> tuple[Window, ...]:
     """Cut a conversation into windows of one interaction each."""
-    return cut_sliding_windows(cut_interactions(conversation.turns, answers_alone=answers_alone), 1)
+    return cut_sliding_windows(
+        split_into_interactions(conversation.turns, answers_alone=answers_alone), 1
+    )
 
 
 def read_interaction(conversation: Conversation, window: Window) -> AnsweredInteraction:
@@ -94,7 +96,7 @@ def judge_each_answer(
     *,
     as_peer: bool,
     at_once: bool = True,
-    told: Callable[[JudgeError | MetricError], str] = lambda error: (
+    describe_error: Callable[[JudgeError | MetricError], str] = lambda error: (
         f"{type(error).__name__}: {error}"
     ),
 ) -> Questions[tuple[WindowFindings, ...]]:
@@ -110,7 +112,7 @@ def judge_each_answer(
         judge_one: Asks about one answer, on behalf of its window.
         as_peer: Let errors through.
         at_once: Answers at the same time, as many as the pace allows; False: one after the other.
-        told: Puts a failure into words for the store.
+        describe_error: Puts a failure into words for the store.
 
     Raises:
         MissingParameters: Under `as_peer`, there is no answer at all.
@@ -129,11 +131,11 @@ def judge_each_answer(
         except MissingParameters as error:
             if as_peer:
                 raise
-            return WindowFindings(skipped=told(error), without_context=without_context)
+            return WindowFindings(skipped=describe_error(error), without_context=without_context)
         except (JudgeError, MetricError) as error:
             if as_peer:
                 raise
-            return WindowFindings(failure=told(error), without_context=without_context)
+            return WindowFindings(failure=describe_error(error), without_context=without_context)
 
     found = yield from ask_all(map(judge_window, windows), at_once=at_once, per_answer=True)
     return tuple(found)

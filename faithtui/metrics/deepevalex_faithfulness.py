@@ -213,15 +213,15 @@ class DeepEvalExFaithfulness:
                 self.prompts, self.truths_extraction_limit, every, judged, claims
             )
 
-        def judge_one(each: AnsweredInteraction) -> Questions[WindowFindings]:
-            if missing[each.window.position]:
-                raise MissingParameters(missing[each.window.position])
+        def judge_one(answered: AnsweredInteraction) -> Questions[WindowFindings]:
+            if missing[answered.window.position]:
+                raise MissingParameters(missing[answered.window.position])
             if extracted is None:
-                return (yield from self._judge_as_peer(each, claims))
-            found, truths = extracted.get_claims_and_truths(each)
+                return (yield from self._judge_as_peer(answered, claims))
+            found, truths = extracted.get_claims_and_truths(answered)
             return (
                 yield from self._judge_numbered_claims(
-                    each, found, truths, given=claims is not None
+                    answered, found, truths, given=claims is not None
                 )
             )
 
@@ -232,7 +232,7 @@ class DeepEvalExFaithfulness:
                 judge,
                 judge_one,
                 as_peer=self.as_peer,
-                told=format_peer_failure,
+                describe_error=format_peer_failure,
             )
         )
 
@@ -406,8 +406,8 @@ class DeepEvalExFaithfulness:
         return questions.make_reason_question(self.prompts, score, [*costs, *beyond])
 
 
-def _read_known_label(said: ParsedVerdict) -> str | None:
-    return None if said.word is None else FAITHFULNESS.find_name(said.word)
+def _read_known_label(verdict: ParsedVerdict) -> str | None:
+    return None if verdict.word is None else FAITHFULNESS.find_name(verdict.word)
 
 
 def _find_missing_fields(each: AnsweredInteraction, *, as_peer: bool) -> tuple[str, ...]:

@@ -146,8 +146,8 @@ class RagasFaithfulness:
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
 
-        def judge_one(each: AnsweredInteraction) -> Questions[WindowFindings]:
-            statements, said = yield from self._judge_answer(each, claims)
+        def judge_one(answered: AnsweredInteraction) -> Questions[WindowFindings]:
+            statements, said = yield from self._judge_answer(answered, claims)
             verdicts = tuple(
                 Verdict(statement, None)
                 if found is None
@@ -155,8 +155,12 @@ class RagasFaithfulness:
                 for statement, found in zip_longest(statements, said[: len(statements)])
             )
             surplus = tuple(found.label for found in said[len(statements) :] if found)
-            judged = WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
-            return mark_undefined(judged, SPEC, self.rule, each.answers, given=claims is not None)
+            judged = WindowFindings(
+                verdicts, surplus=surplus, without_context=not answered.contexts
+            )
+            return mark_undefined(
+                judged, SPEC, self.rule, answered.answers, given=claims is not None
+            )
 
         return (
             yield from judge_each_answer(
@@ -184,7 +188,7 @@ class RagasFaithfulness:
         return tuple({"score": each.score.value} for each in assessments)
 
     def _judge_answer(
-        self, each: AnsweredInteraction, given: Sequence[Claim] | None
+        self, answered: AnsweredInteraction, given: Sequence[Claim] | None
     ) -> Questions[tuple[tuple[Claim, ...], Sequence[ParsedInference | None]]]:
         """Ask about one answer: its statements, and what was said of them in their order.
 
@@ -192,30 +196,30 @@ class RagasFaithfulness:
             MissingParameters: Nobody knows the context, which the peer notices after the first
                 question; under `as_peer` also: there is no question.
         """
-        if self.as_peer and not each.questions:
+        if self.as_peer and not answered.questions:
             raise MissingParameters(("user_input",))
-        if each.contexts is None and not self.as_peer:
+        if answered.contexts is None and not self.as_peer:
             raise MissingParameters(("retrieved_contexts",))
         if given is not None:
-            statements = tuple(claim for claim in given if claim.turn in each.turns)
-        elif self.as_peer or any(passage.text_with_marks.strip() for passage in each.answers):
-            question = _make_statements_question(self.prompts, each, as_peer=self.as_peer)
-            found = yield from ask(question, each.window.position)
-            statements = attribute_claims(found, each.turns, list_texts(each.answers))
+            statements = tuple(claim for claim in given if claim.turn in answered.turns)
+        elif self.as_peer or any(passage.text_with_marks.strip() for passage in answered.answers):
+            question = _make_statements_question(self.prompts, answered, as_peer=self.as_peer)
+            found = yield from ask(question, answered.window.position)
+            statements = attribute_claims(found, answered.turns, list_texts(answered.answers))
         else:
             statements = ()
         if not statements:
             return (), ()
-        if each.contexts is None:
+        if answered.contexts is None:
             raise MissingParameters(("retrieved_contexts",))
         wanted = [statement.text for statement in statements]
         if self.as_peer:
-            listed = _make_inference_list_question(self.prompts, wanted, each.contexts)
-            return statements, (yield from ask(listed, each.window.position))
-        passages = [one for one in dict.fromkeys(each.contexts) if one.text_with_marks.strip()]
+            listed = _make_inference_list_question(self.prompts, wanted, answered.contexts)
+            return statements, (yield from ask(listed, answered.window.position))
+        passages = [one for one in dict.fromkeys(answered.contexts) if one.text_with_marks.strip()]
         if not passages:
             return statements, [NOTHING_RETRIEVED] * len(statements)
-        said = yield from _ask_inferences(self.prompts, wanted, passages, each.window.position)
+        said = yield from _ask_inferences(self.prompts, wanted, passages, answered.window.position)
         return statements, said
 
 
@@ -231,26 +235,26 @@ def _ask_inferences(
     )
 
 
-def _has_label(said: ParsedInference) -> bool:
-    return said.label is not None
+def _has_label(inference: ParsedInference) -> bool:
+    return inference.label is not None
 
 
 def _make_statements_question(
-    prompts: PromptSet, each: AnsweredInteraction, *, as_peer: bool
+    prompts: PromptSet, answered: AnsweredInteraction, *, as_peer: bool
 ) -> Question[tuple[str, ...]]:
     """Ask for the statements of an answer."""
     return Question(
         step="statements",
-        task=SplitAnswer(each.question, each.response),
+        task=SplitAnswer(answered.question, answered.response),
         system=prompts.render("system"),
         prompt=prompts.render(
             "statements",
-            question=fence_texts("question", "q", format_passages(each.questions)),
-            answer=fence_texts("answer", "a", format_passages(each.answers)),
+            question=fence_texts("question", "q", format_passages(answered.questions)),
+            answer=fence_texts("answer", "a", format_passages(answered.answers)),
         ),
         reply=make_statement_list_shape(as_peer=as_peer),
-        max_tokens=600 + len(each.response),
-        images=list_images([*each.questions, *each.answers]),
+        max_tokens=600 + len(answered.response),
+        images=list_images([*answered.questions, *answered.answers]),
     )
 
 

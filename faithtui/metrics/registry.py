@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
-
 from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.text.suggestions import format_suggestion
@@ -209,6 +207,8 @@ def drop_default_options(key: str, options: Mapping[str, object]) -> dict[str, o
 
 
 def _convert_value(name: str, kind: Any, value: object) -> object:
+    from pydantic import TypeAdapter, ValidationError  # 8 MB that listing metrics does not need
+
     if isinstance(value, str) and value.strip().lower() in ("none", "null"):
         value = None
     try:

@@ -19,7 +19,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.label_sets import RELEVANCE
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import ConfigError, MetricError, PeerFails
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
@@ -130,7 +130,7 @@ class TurnContextualRelevancy:
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""
-        parts = cut_interactions(conversation.turns, answers_alone=self.answers_alone)
+        parts = split_into_interactions(conversation.turns, answers_alone=self.answers_alone)
         return cut_sliding_windows(parts, self.window_size)
 
     def why_skipped(self, conversation: Conversation) -> str | None:

@@ -18,7 +18,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import ConfigError, PeerFails
 from faithtui.metrics import questions
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
@@ -140,7 +140,7 @@ class TurnFaithfulness:
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""
-        parts = cut_interactions(conversation.turns, answers_alone=self.answers_alone)
+        parts = split_into_interactions(conversation.turns, answers_alone=self.answers_alone)
         return cut_sliding_windows(parts, self.window_size)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
@@ -148,7 +148,7 @@ class TurnFaithfulness:
         if self.as_peer:
             return None
         turns = conversation.turns
-        if not cut_interactions(turns, answers_alone=self.answers_alone):
+        if not split_into_interactions(turns, answers_alone=self.answers_alone):
             if not any(turn.role == "user" for turn in turns):
                 return "no user turn"
             return "no answered user turn"

@@ -102,17 +102,17 @@ def import_batch(
     )
 
 
-def _make_conversation_storable(each: Conversation) -> Conversation:
+def _make_conversation_storable(conversation: Conversation) -> Conversation:
     """Make every text that is compared or hashed what it will be in the store.
 
     What came from a file is that already, and is not built anew.
     """
-    if all(make_storable(text) is text for text in _list_texts(each)):
-        return each
+    if all(make_storable(text) is text for text in _list_texts(conversation)):
+        return conversation
     return replace(
-        each,
-        source=make_storable(each.source),
-        key=make_storable(each.key),
+        conversation,
+        source=make_storable(conversation.source),
+        key=make_storable(conversation.key),
         turns=tuple(
             replace(
                 turn_,
@@ -121,15 +121,15 @@ def _make_conversation_storable(each: Conversation) -> Conversation:
                 if turn_.retrieval_context is None
                 else tuple(map(_make_document_storable, turn_.retrieval_context)),
             )
-            for turn_ in each.turns
+            for turn_ in conversation.turns
         ),
     )
 
 
-def _list_texts(each: Conversation) -> Iterator[str]:
-    yield each.source
-    yield each.key
-    for turn_ in each.turns:
+def _list_texts(conversation: Conversation) -> Iterator[str]:
+    yield conversation.source
+    yield conversation.key
+    for turn_ in conversation.turns:
         yield turn_.content
         for document_ in turn_.retrieval_context or ():
             yield document_.text
@@ -137,11 +137,11 @@ def _list_texts(each: Conversation) -> Iterator[str]:
                 yield document_.source
 
 
-def _make_document_storable(each: Document) -> Document:
+def _make_document_storable(document: Document) -> Document:
     return replace(
-        each,
-        text=make_storable(each.text),
-        source=None if each.source is None else make_storable(each.source),
+        document,
+        text=make_storable(document.text),
+        source=None if document.source is None else make_storable(document.source),
     )
 
 

@@ -46,7 +46,7 @@ from faithtui.store.file.errors import (
 from faithtui.store.file.upgrade import recognise_version, upgrade_tables
 from faithtui.store.file.writer import Writer
 from faithtui.store.schema.checksums import find_changed_rows
-from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.statements import compile_for_driver
 
 T = TypeVar("T")
@@ -241,7 +241,7 @@ class Database:
 
     def rest_writer(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
-        self._writer.rest_for(seconds)
+        self._writer.delay_other_work(seconds)
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
@@ -348,7 +348,7 @@ class Database:
                 ) from error
             self._unlogged_signature = _file_signature(self.path)
             version = self._read_version()
-        if version != HEAD:
+        if version != find_head_revision():
             raise StoreReadOnly(
                 f"{self.path} has the tables of an older faithtui and cannot be upgraded, because "
                 "it cannot be written; copy it to a directory of yours"
@@ -399,7 +399,7 @@ class Database:
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             # Changing the mode does not wait for a lock as other statements do.
             retry_while_busy(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
-        if version != HEAD:
+        if version != find_head_revision():
             self.before_upgrade = upgrade_tables(self.path, writer, raw)
 
     def _close_connections(self) -> None:

@@ -446,6 +446,8 @@ class RunHistory:
     """Conversations that failed, by reason, most frequent first."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     undefined: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, LabelCount] = field(default_factory=dict)
+    """Claims by the judge's label; labels not given are left out."""
 
 
 @dataclass(frozen=True, slots=True)

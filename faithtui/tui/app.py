@@ -18,8 +18,9 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.engine.runs.request import RunRequest
-from faithtui.tui.allowed_acts import writes_store
+from faithtui.tui.allowed_actions import writes_store
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
+from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap import palette
 from faithtui.tui.messages import (
     NewRunRequested,
@@ -29,7 +30,6 @@ from faithtui.tui.messages import (
     StoreOpened,
     WorkerFailed,
 )
-from faithtui.tui.navigation import Navigation
 from faithtui.tui.new_run.form_opener import FormOpener
 from faithtui.tui.notices import notify_failure, notify_read_only
 from faithtui.tui.runs.background_runs import BackgroundRuns
@@ -42,7 +42,7 @@ from faithtui.tui.store_watcher import StoreWatcher
 from faithtui.tui.terminal import HangupDriver, choose_driver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.appearance import Appearance
-from faithtui.tui.widgets.line_widget import COMPONENTS
+from faithtui.tui.widgets.look_styles import COMPONENTS
 
 if TYPE_CHECKING:
     from faithtui.config import SettingsWithOrigins
@@ -142,7 +142,7 @@ class FaithApp(App[None]):
         self.background_runs = BackgroundRuns(self, resume=resume)
         self.form_opener = FormOpener(self)
         self.shutdown = Shutdown(self)
-        self.navigation = Navigation(
+        self.input_queue = InputQueue(
             self,
             self.forward_event,
             lambda: self.shutdown.quit_keys,
@@ -195,8 +195,8 @@ class FaithApp(App[None]):
         """Let what somebody does wait for its turn, and runs rest while it is drawn."""
         if isinstance(event, (events.Key, events.MouseDown)):
             self.background_runs.yield_to_ui()
-        if self.navigation.is_user_input(event):
-            self.navigation.take_input(event)
+        if self.input_queue.is_user_input(event):
+            self.input_queue.take_input(event)
         else:
             await self.forward_event(event)
 
@@ -282,7 +282,7 @@ class FaithApp(App[None]):
         """Explain the screen."""
         from faithtui.tui.screen.dialogs import HelpDialog
 
-        self.navigation.open_window(HelpDialog.from_screen(self.screen, self.session.keys))
+        self.input_queue.open_window(HelpDialog.from_screen(self.screen, self.session.keys))
 
     async def run_action(
         self,

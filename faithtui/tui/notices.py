@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from faithtui.errors import FaithtuiError
-from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED
+from faithtui.tui.allowed_actions import WHY_NOTHING_IS_SAVED
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import escape_text
 

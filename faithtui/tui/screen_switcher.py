@@ -9,8 +9,8 @@ from textual.screen import ModalScreen, Screen
 from textual.theme import ThemeProvider
 
 from faithtui.tui import screen_catalog
+from faithtui.tui.input_queue import CommandWindow
 from faithtui.tui.keymap import palette
-from faithtui.tui.navigation import CommandWindow
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
@@ -108,7 +108,7 @@ class ScreenSwitcher:
             if isinstance(left, FaithScreen):
                 left.save_typed_text()
                 left.show_message()  # Whoever comes back has done something else meanwhile.
-        self.app.navigation.show_main(name)
+        self.app.input_queue.show_main(name)
 
     @property
     def can_go_back(self) -> bool:
@@ -163,7 +163,7 @@ class ScreenSwitcher:
             elif name is not None and isinstance(screen.focused, VirtualList):
                 screen.focused.action_edge(0)
 
-        self.app.navigation.open_window(GoDialog(), show_chosen_screen)
+        self.app.input_queue.open_window(GoDialog(), show_chosen_screen)
 
     def offer_jumps(self) -> None:
         """Put a letter on everything that one can go to."""
@@ -175,21 +175,21 @@ class ScreenSwitcher:
 
         places = list_jump_targets(self.app.screen)
         if places:
-            self.app.navigation.open_window(JumpScreen(places), go_to_target)
+            self.app.input_queue.open_window(JumpScreen(places), go_to_target)
 
     def open_palette(self) -> None:
         """Offer every command."""
-        self.app.navigation.open_window(CommandWindow(id="--command-palette"))
+        self.app.input_queue.open_window(CommandWindow(id="--command-palette"))
 
     def search_themes(self) -> None:
         """Offer every theme."""
         themes = CommandWindow(providers=[ThemeProvider], placeholder="Search for themes…")
-        self.app.navigation.open_window(themes)
+        self.app.input_queue.open_window(themes)
 
     def list_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """List everything that can be done now, with its key and its id."""
         app = self.app
-        return palette.list_commands(app, screen, self.show, app.session.keymap, app.navigation)
+        return palette.list_commands(app, screen, self.show, app.session.keymap, app.input_queue)
 
     def can_act(self, action: str) -> bool:
         """Whether an action of the app leads anywhere now."""

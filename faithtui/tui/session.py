@@ -12,7 +12,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.image_viewer import ImageFiles, open_outside
+from faithtui.tui.review.evidence.image_viewer import ImageFiles, open_outside
 from faithtui.tui.runs.shared_state import RunEnvironmentCache
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.row_marks import RowMarks

@@ -110,7 +110,7 @@ class Shutdown:
             "The run stops here. The replies in flight are waited for and kept. Everything "
             "judged is stored, and it can be continued later without asking anything twice.",
         )
-        self.app.navigation.open_window(question, leave_if_confirmed)
+        self.app.input_queue.open_window(question, leave_if_confirmed)
 
     def _save_typed_text(self) -> bool:
         """Save what somebody is typing; False: it cannot be saved, and that was said."""
@@ -127,7 +127,7 @@ class Shutdown:
         self._is_finishing = True
         self.app.background_runs.cancel_all()
         if not await self._wait_for_runs(SHOW_WAIT_AFTER_S):
-            self.app.navigation.open_window(QuitProgressDialog(self.app.session))
+            self.app.input_queue.open_window(QuitProgressDialog(self.app.session))
             while not await self._wait_for_runs(_LOOK_S):
                 pass
         await self._quit_now()

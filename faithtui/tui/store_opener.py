@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faithtui.domain.text.spelling import load_comparison
 from faithtui.errors import StoreError
 from faithtui.tui import screen_catalog
 from faithtui.tui.conversations.import_files import pause_garbage_collection
@@ -42,7 +43,7 @@ class StoreOpener:
 
     def hold_keys(self) -> None:
         """Keep what is typed until the store is open: it is meant for what it shows."""
-        self.app.navigation.hold_keys(self)
+        self.app.input_queue.hold_keys(self)
 
     def start(self) -> None:
         """Open the store without holding up the screen."""
@@ -82,15 +83,15 @@ class StoreOpener:
     def finish(self) -> None:
         """Let keys reach the screens that read the store, and import the other screens soon."""
         self.app.set_timer(LOAD_AFTER_S, self._load_screens_in_background)
-        self.app.navigation.release_keys(self)
+        self.app.input_queue.release_keys(self)
 
     def _show_failure(self, error: StoreError) -> None:
         """Say why there is no store, and the way out."""
         from faithtui.tui.screen.store_error import StoreErrorScreen
 
-        self.app.navigation.release_keys(self)
+        self.app.input_queue.release_keys(self)
         self.app.shutdown.set_exit_code(error.exit_code)
-        self.app.navigation.open_window(StoreErrorScreen(str(error), self._path))
+        self.app.input_queue.open_window(StoreErrorScreen(str(error), self._path))
 
     def _load_screens_in_background(self) -> None:
         self.app.start_worker(self._load_screens, group="open")
@@ -116,6 +117,7 @@ def _open_store(path: Path) -> "Store":
 
 
 def _load_screens() -> None:
-    """Import all screens."""
+    """Import all screens, and what the first conversation that is opened would wait for."""
     with pause_garbage_collection():
         screen_catalog.load_all()
+        load_comparison()

@@ -10,7 +10,7 @@ from typing import Final
 
 from textual.driver import Driver
 
-from faithtui.tui.allowed_acts import is_in_browser
+from faithtui.tui.allowed_actions import is_in_browser
 
 HANGUP_EXIT_CODE: Final = 129
 """Exit code when the terminal went away: what a shell gives a program that a hang-up ended, 128 and

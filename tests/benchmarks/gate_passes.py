@@ -34,7 +34,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.review.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store
 from tests.benchmarks import coverage

@@ -15,8 +15,8 @@ import numpy as np
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend import estimate_weighted
-from faithtui.agreement.report.units import ComparedClaims, weigh_claims
+from faithtui.agreement.report.trend import estimate_drawn_figures
+from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import (
     LabelledSample,
     SampledClaim,
@@ -118,6 +118,14 @@ def rest_on_part(
     return ComparedClaims(tuple(claims), FAITHFULNESS, found, ReportSettings())
 
 
+def rest_on_drawn(compared: ComparedClaims) -> ComparedClaims:
+    """Rest a run that judged what was drawn, and nothing else, on the sample of another run."""
+    rows = compared.all.rows
+    return rest_on_part(
+        compared, {place for place, each in enumerate(rows) if each.position is not None}
+    )
+
+
 def compute_truth_of(population: Population, places: set[int]) -> dict[str, float]:
     """Compute all figures of some claims of a run."""
     cells = np.zeros((3, 3))
@@ -175,7 +183,7 @@ def simulate_weighted(setting: Setting, replications: int) -> dict[str, Coverage
             row._replace(judge=word) for row, word in zip(compared.all.rows, words, strict=True)
         )
         other = ComparedClaims(rows, compared.labels, compared.design, compared.settings)
-        figures = estimate_weighted(other, weigh_claims(compared))
+        figures = estimate_drawn_figures(rest_on_drawn(other).comparable)
         truth = compute_truth_of(replace(population, judge=judge.tolist()), set(range(len(human))))
         for name, each in zip(("percent", "kappa", "recall"), figures, strict=True):
             counted = found.setdefault(name, Coverage())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import (
+from faithtui.engine.review.reports.agreement_report import (
     RunAgreement,
     compute_run_agreement,
     render_report,

@@ -16,7 +16,7 @@ import pytest
 
 from faithtui.engine.calls.ask import value_from_reply
 from faithtui.engine.calls.metric_driver import assess_conversation
-from faithtui.engine.evaluate import evaluate_async
+from faithtui.engine.library.evaluation import evaluate_async
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import list_shards
 from faithtui.engine.shards.shard_worker import measure_shard_async

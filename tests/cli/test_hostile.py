@@ -18,7 +18,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.review.label_bundles import merge_files
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import read_bundle
@@ -76,7 +76,7 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
         run = store.runs.create(SPEC, store.conversations.ids())
         items = store.runs.item_ids(run)
         for number, (item, talk, text) in enumerate(zip(items, talks, texts, strict=True)):
-            (window,) = cut_sliding_windows(cut_interactions(talk.turns), 10)
+            (window,) = cut_sliding_windows(split_into_interactions(talk.turns), 10)
             truth = Truth(text or "empty", text or " ")
             verdict = Verdict(
                 Claim(1, f"{text} {number}"), "no", text[:500], text, None,

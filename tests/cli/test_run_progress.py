@@ -42,7 +42,7 @@ def test_the_live_line_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     out = Terminal()
     ProgressLine(out, clock=lambda: 7.0)(RunStarted(RUN, MANY))
-    assert out.getvalue() == "\r\x1b[K[###############.] 1999/2000 conversations · 0:00 · 31000 w"
+    assert out.getvalue() == "\r\x1b[K[###############.] 1,999/2,000 conversations · 0:00 · 31,00"
     assert len(out.getvalue()) - len("\r\x1b[K") == 59
 
 

@@ -37,9 +37,9 @@ from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine import demo
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.engine.shards.results_schema import TABLES
 from faithtui.errors import FaithtuiError
@@ -52,7 +52,6 @@ from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
 from faithtui.store.schema import judge_tables, tables
-from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
 from faithtui.tui.keymap.bindings import key_tables, preset_table
 from faithtui.tui.keymap.keymap import add_follower_keys, preset_keymap
@@ -214,22 +213,17 @@ def column_list(columns: Iterable[flat_rows.FlatColumn]) -> str:
 
 def table_list() -> str:
     """Describe every table of the store with its columns."""
-    docs = {
-        _table_name(kind): kind
-        for module in (tables, judge_tables)
-        for kind in vars(module).values()
-        if isinstance(kind, type) and hasattr(kind, "__tablename__")
-    }
-    words = _field_words(tables) | _field_words(judge_tables)
     parts = []
-    assert set(METADATA.tables) <= set(docs)
-    # The registry's own order is that in which the modules were imported.
-    for name in (each for each in docs if each in METADATA.tables):
-        table, kind = METADATA.tables[name], docs[name]
+    # The collection's own order is that in which the modules were imported.
+    for table in (
+        each
+        for module in (tables, judge_tables)
+        for each in vars(module).values()
+        if isinstance(each, Table)
+    ):
         rows = [
-            [f"`{column.name}`", _type(column), _role(table, column), said]
+            [f"`{column.name}`", _type(column), _role(table, column), column.doc or ""]
             for column in table.columns
-            for said in [words[kind.__name__].get(column.name, "")]
         ]
         keys = [
             "Unique together: " + ", ".join(f"`{name}`" for name in names) + "."
@@ -238,14 +232,10 @@ def table_list() -> str:
         ]
         parts += [
             f"#### {table.name}",
-            " ".join([" ".join((kind.__doc__ or "").split()), *keys]),
+            " ".join([table.comment or "", *keys]),
             _table(["column", "type", "key", "meaning"], rows),
         ]
     return "\n\n".join(parts)
-
-
-def _table_name(kind: type) -> str:
-    return str(kind.__tablename__)  # type: ignore[attr-defined]  # every table has one
 
 
 _TYPES = {
@@ -337,7 +327,7 @@ def weight_list() -> str:
 
 def weights_of(number: int, size: int) -> list[float]:
     """Give each interaction's share of the windowed score when all have equally many claims."""
-    parts = cut_interactions([Turn("user", ""), Turn("assistant", "")] * number)
+    parts = split_into_interactions([Turn("user", ""), Turn("assistant", "")] * number)
     weights = [0.0] * number
     for window in cut_sliding_windows(parts, size):
         for position in window.interactions:

@@ -19,7 +19,7 @@ from faithtui.agreement.gate.certificate_file import parse_certificate
 from faithtui.agreement.gate.threshold_checks import EXIT_CODES, Thresholds
 from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence
 from faithtui.engine.dataset_import import import_files
-from faithtui.engine.review.gate import MANY_FAILED
+from faithtui.engine.review.gate.gate import MANY_FAILED
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest

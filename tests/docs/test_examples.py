@@ -10,8 +10,8 @@ from tests.docs.generate import DOCS
 
 MODULES = (
     "faithtui.domain.conversation",
-    "faithtui.engine.evaluate",
-    "faithtui.engine.measure",
+    "faithtui.engine.library.evaluation",
+    "faithtui.engine.library.measurement",
 )
 
 

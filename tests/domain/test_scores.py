@@ -21,7 +21,7 @@ from faithtui.domain.scores import (
     score_conversation,
     score_window,
 )
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 
 LENIENT = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 PENALISED = replace(LENIENT, passing=("yes",))
@@ -47,7 +47,7 @@ def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[Windo
                 for number, label in enumerate(labels[part])
             ),
         )
-        for window in cut_sliding_windows(cut_interactions(turns), size)
+        for window in cut_sliding_windows(split_into_interactions(turns), size)
     ]
 
 

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Role, Turn
 from faithtui.domain.windows import (
     Interaction,
-    cut_interactions,
     cut_sliding_windows,
     list_left_out_turns,
+    split_into_interactions,
 )
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant"}
@@ -21,12 +21,12 @@ def cut(letters: str, *, answers_alone: bool = False) -> list[str]:
     turns = turns_of(letters)
     return [
         "".join(letters[turn] for turn in part.turns)
-        for part in cut_interactions(turns, answers_alone=answers_alone)
+        for part in split_into_interactions(turns, answers_alone=answers_alone)
     ]
 
 
 def parts(count: int) -> tuple[Interaction, ...]:
-    return cut_interactions(turns_of("ua" * count))
+    return split_into_interactions(turns_of("ua" * count))
 
 
 conversations = st.text("ua", max_size=30)
@@ -72,7 +72,7 @@ def test_answers_alone_changes_only_conversations_without_a_user_turn(roles: str
 @given(conversations)
 def test_no_turn_is_lost_repeated_or_reordered(roles: str) -> None:
     turns = turns_of(roles)
-    found = cut_interactions(turns)
+    found = split_into_interactions(turns)
     kept = [turn for part in found for turn in part.turns]
     assert kept == list(range(len(kept)))
     assert [part.position for part in found] == list(range(len(found)))
@@ -106,7 +106,7 @@ def test_n_interactions_give_n_windows_that_end_where_they_should(count: int, si
 
 @given(conversations, st.integers(1, 5))
 def test_a_window_holds_the_turns_of_its_interactions_in_order(roles: str, size: int) -> None:
-    found = cut_interactions(turns_of(roles))
+    found = split_into_interactions(turns_of(roles))
     for window in cut_sliding_windows(found, size):
         turns = [turn for position in window.interactions for turn in found[position].turns]
         assert list(window.turns) == turns
@@ -116,7 +116,7 @@ def test_a_window_holds_the_turns_of_its_interactions_in_order(roles: str, size:
 def test_every_interaction_is_in_at_most_size_windows_and_at_least_its_own(
     roles: str, size: int
 ) -> None:
-    found = cut_interactions(turns_of(roles))
+    found = split_into_interactions(turns_of(roles))
     windows = cut_sliding_windows(found, size)
     for part in found:
         holding = [window for window in windows if part.position in window.interactions]
@@ -168,4 +168,4 @@ def test_a_size_below_1_gives_as_many_empty_windows(size: int) -> None:
 
 def test_an_unanswered_question_is_left_out() -> None:
     turns = turns_of("uauu")
-    assert list_left_out_turns(turns, cut_interactions(turns)) == (2, 3)
+    assert list_left_out_turns(turns, split_into_interactions(turns)) == (2, 3)

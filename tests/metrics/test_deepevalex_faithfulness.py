@@ -21,7 +21,7 @@ from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.measure import measure_async
+from faithtui.engine.library.measurement import measure_async
 from faithtui.errors import (
     ConfigError,
     ImagesNotSupported,

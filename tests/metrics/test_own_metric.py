@@ -10,7 +10,7 @@ from faithtui.domain.judging.tasks import ExtractClaims, JudgeClaims
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
@@ -67,7 +67,9 @@ class Own:
     verbose_mode: bool = False
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
-        return cut_sliding_windows(cut_interactions(conversation.turns, answers_alone=True), 1)
+        return cut_sliding_windows(
+            split_into_interactions(conversation.turns, answers_alone=True), 1
+        )
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         return None

@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.judging.tasks import InferStatementList, InferStatements, SplitAnswer
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
-from faithtui.engine.measure import measure_async
+from faithtui.engine.library.measurement import measure_async
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, MissingParameters
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Question, QuestionPace, ReplyMismatch

@@ -18,7 +18,7 @@ from faithtui.domain.scores import (
     score_window,
 )
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
-from faithtui.domain.windows import cut_interactions
+from faithtui.domain.windows import split_into_interactions
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
@@ -450,7 +450,7 @@ async def test_both_strategies_agree(
 
 def peer(talked: Conversation, oracle: Any, size: int, strict: bool) -> tuple[list[Any], float]:
     """The peer's windows and score, worked out anew for a judge that writes plain JSON."""
-    units = cut_interactions(talked.turns)
+    units = split_into_interactions(talked.turns)
     windows, scores = [], []
     for last in range(len(units)):
         turns = [
@@ -512,7 +512,7 @@ def judged_windows(
 ) -> tuple[WindowLabels, ...]:
     """What scoring people's labels starts from."""
     interaction = {
-        turn: part.position for part in cut_interactions(talked.turns) for turn in part.turns
+        turn: part.position for part in split_into_interactions(talked.turns) for turn in part.turns
     }
     return tuple(
         WindowLabels(

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment
-from faithtui.domain.windows import cut_interactions
+from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
@@ -119,7 +119,7 @@ def fits(case: Mapping[str, Json]) -> bool:
     except InputError:
         return True
     answers = [turn for turn in turns if turn.role == "assistant"]
-    parts = cut_interactions(turns)
+    parts = split_into_interactions(turns)
     listed = (case["judge"].get("claims") or {}).values()
     return not parts or (
         len(parts) == len(answers) == 1

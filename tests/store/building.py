@@ -8,7 +8,7 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store
 
@@ -72,7 +72,7 @@ def talk(
 
 def windows_of(conversation: Conversation, size: int = 10) -> tuple[Window, ...]:
     """Sliding windows of a conversation."""
-    return cut_sliding_windows(cut_interactions(conversation.turns), size)
+    return cut_sliding_windows(split_into_interactions(conversation.turns), size)
 
 
 def assess(

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from faithtui.domain.annotations import Action
 from faithtui.errors import StoreBusy, StoreError
-from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 
@@ -38,7 +38,7 @@ def pragma(store: Store, name: str) -> object:
 def test_a_new_file_is_a_sound_store_in_wal_mode(store: Store, path: Path) -> None:
     assert path.is_file()
     assert store.path == path
-    assert store.schema_version == HEAD
+    assert store.schema_version == find_head_revision()
     assert store.check() == []
     assert pragma(store, "journal_mode") == "wal"
     assert pragma(store, "foreign_keys") == 1
@@ -421,7 +421,9 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     other.commit()
     other.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=rf"newer .* \(tables 0099, this one knows {HEAD}\)"):
+    with pytest.raises(
+        StoreError, match=rf"newer .* \(tables 0099, this one knows {find_head_revision()}\)"
+    ):
         Store.open(path)
     assert path.read_bytes() == before
 

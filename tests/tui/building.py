@@ -12,7 +12,7 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Span, T
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule, no_score, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.integrity.judged_conversations import make_check_rules
 from faithtui.engine.integrity.run_checks import check_stored
 from faithtui.store.records import ItemState, RunSpec, RunState
@@ -145,7 +145,7 @@ def assessments(
 ) -> list[Assessment]:
     """Judge every window of a conversation as a test wants it."""
     made = []
-    for window in cut_sliding_windows(cut_interactions(conversation.turns), 10):
+    for window in cut_sliding_windows(split_into_interactions(conversation.turns), 10):
         held = [each for each in said if each.turn in window.turns]
         verdicts = tuple(
             Verdict(
@@ -209,7 +209,7 @@ def shop(path: Path) -> RunId:
         save(store, first, assessments(SHOES, SHOES_SAID, SHOES_TRUTHS))
         save(store, second, assessments(GIFT, GIFT_SAID, GIFT_TRUTHS))
         lost = no_score(ScoreState.FAILED, "the judge gave no usable answer")
-        (window,) = cut_sliding_windows(cut_interactions(failed.turns), 10)
+        (window,) = cut_sliding_windows(split_into_interactions(failed.turns), 10)
         save(store, third, [Assessment(window, lost)], ItemState.FAILED, "1 of 1 windows failed")
         save(store, fourth, [], ItemState.SKIPPED, "no user turn")
         store.runs.set_state(run, RunState.DONE)

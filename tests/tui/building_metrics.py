@@ -9,7 +9,7 @@ from faithtui.domain.conversation import Conversation, Document, Image, Rating, 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.metrics import registry
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -155,7 +155,7 @@ def judge(store: Store, key: str) -> RunId:
 
 
 def _save(store: Store, item: ItemId, judged: Judged, rule: ScoringRule) -> None:
-    for window in cut_sliding_windows(cut_interactions(BOOTS.turns), judged.size):
+    for window in cut_sliding_windows(split_into_interactions(BOOTS.turns), judged.size):
         store.runs.save_window(item, _assessment(judged, window, rule))
     store.runs.finish_item(item, ItemState.DONE, None)
     check_item(store, item)

@@ -1,6 +1,5 @@
 import asyncio
 import contextlib
-import math
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +12,6 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
-from faithtui.engine.preview import run_preview
 from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -47,12 +45,6 @@ def apps_share_parsed_styles() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
-
-
-@pytest.fixture(autouse=True)
-def previews_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at every conversation of a preview, however busy the machine is."""
-    monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
 
 
 @pytest.fixture(autouse=True)

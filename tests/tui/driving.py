@@ -55,7 +55,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 def has_settled(app: FaithApp) -> bool:
     """Whether every key that was posted was handled, or nobody handles any more."""
-    is_through = app.navigation.is_settled and app.message_queue_size == 0
+    is_through = app.input_queue.is_settled and app.message_queue_size == 0
     return is_through or not app.is_running or app._exception is not None
 
 

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from textual.binding import Binding
 from textual.message import Message
 
+from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.navigation import Navigation
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece
@@ -42,7 +42,7 @@ class FakeWorker:
         self.task.cancel()
 
 
-class FakeNavigation(Navigation):
+class FakeNavigation(InputQueue):
     """Keeps windows that were opened, and what keys wait for."""
 
     def __init__(self) -> None:
@@ -81,8 +81,8 @@ class FakeApp:
 
     available_themes: tuple[str, ...] = ()
 
-    def __init__(self, navigation: Navigation) -> None:
-        self.navigation = navigation
+    def __init__(self, input_queue: InputQueue) -> None:
+        self.input_queue = input_queue
         self.bells = 0
         self.copied: list[str] = []
         self.notes: list[str] = []
@@ -106,8 +106,8 @@ class FakeScreen:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.navigation = FakeNavigation()
-        self.app = FakeApp(self.navigation)
+        self.input_queue = FakeNavigation()
+        self.app = FakeApp(self.input_queue)
         self.posted: list[Message] = []
         self.workers: list[FakeWorker] = []
         self.failures: list[Exception] = []
@@ -149,7 +149,7 @@ class FakeScreen:
             tasks = [each.task for each in self.workers if not each.is_finished]
             if tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        self.navigation.held -= set(self.workers)
+        self.input_queue.held -= set(self.workers)
         for worker in self.workers:
             if not worker.task.cancelled() and (error := worker.task.exception()) is not None:
                 assert isinstance(error, Exception)

@@ -19,9 +19,9 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.keymap.bindings import default_keys
-from faithtui.tui.navigation import ModalWindow
-from faithtui.tui.review.label_writer import LabelWriter
+from faithtui.tui.review.labels.label_writer import LabelWriter
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt

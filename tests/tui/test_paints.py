@@ -22,6 +22,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmark, BookmarkFile
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.widgets.line_widget import LineWidget
+from faithtui.tui.widgets.scroll_pane import Pane
 from tests.tui.driving import calm, opened, press, reviewing, until
 
 SIZE = (120, 40)
@@ -31,13 +32,15 @@ SIZE = (120, 40)
 def lines(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str | None, int]]:
     """Count how often each line of each widget is drawn."""
     counts: Counter[tuple[str | None, int]] = Counter()
-    draw = LineWidget.make_segments
+    for kind in (LineWidget, Pane):
+        draw = kind.make_segments
 
-    def draw_and_count(widget: LineWidget, y: int, width: int) -> list[Segment]:
-        counts[widget.id, y] += 1
-        return draw(widget, y, width)
+        def draw_and_count(widget: Any, y: int, width: int, _draw: Any = draw) -> list[Segment]:
+            counts[widget.id, y] += 1
+            segments: list[Segment] = _draw(widget, y, width)
+            return segments
 
-    monkeypatch.setattr(LineWidget, "make_segments", draw_and_count)
+        monkeypatch.setattr(kind, "make_segments", draw_and_count)
     return counts
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
-from faithtui.tui.widgets.line_widget import COMPONENTS
+from faithtui.tui.widgets.look_styles import COMPONENTS
 from faithtui.tui.widgets.scroll_pane import Pane
 
 

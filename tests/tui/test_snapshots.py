@@ -1,6 +1,5 @@
 """Pictures of every screen. Read each changed one before accepting it."""
 
-import math
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ from textual.pilot import Pilot
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.engine.preview import run_preview
 from faithtui.engine.runs.events import RunSnapshot
 from faithtui.judges.providers import prices
 from faithtui.store.records import ItemCheckResult
@@ -204,8 +202,6 @@ def test_new_run(
     monkeypatch: pytest.MonkeyPatch,
     size: tuple[int, int],
 ) -> None:
-    # Every conversation is looked at, however busy the machine is.
-    monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
     # The newest price counts from a day that another version of the package, or year, may move.
     source = "genai-prices 0.0.0, 2026-01-02"
     monkeypatch.setattr(prices, "_describe_package", lambda today: source)

@@ -18,7 +18,7 @@ import faithtui.tui
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
-from faithtui.tui.allowed_acts import WHY_NOTHING_IS_SAVED, WRITING_KEYS
+from faithtui.tui.allowed_actions import WHY_NOTHING_IS_SAVED, WRITING_KEYS
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.new_run.new_run_screen import NewRunScreen
@@ -37,13 +37,20 @@ from tests.tui.driving import (
 )
 
 SLOW = frozenset({
-    "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
+    "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
     "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
     "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
     "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.schema.tables",
     "faithtui.store.records",
 })  # fmt: skip
 """What takes long to import, or brings along what does."""
+
+NEVER_FOR_LABELS = frozenset({
+    "alembic", "anthropic", "duckdb", "genai_prices", "httpx2", "keyring", "numpy", "openai",
+    "pyarrow", "pydantic", "scipy", "sklearn", "sqlalchemy.orm", "typer",
+    "faithtui.agreement.report.report", "faithtui.judges.embedded.judge",
+})  # fmt: skip
+"""What figures, live judges, migrations and commands need: it would be held in memory."""
 
 FILES = Path(faithtui.tui.__file__).parent
 
@@ -67,6 +74,42 @@ sys.argv = ["faithtui"]
 from faithtui.cli.entry import main
 main()
 """
+
+AFTER_A_LABEL = """
+import asyncio, sys
+from pathlib import Path
+from faithtui.tui import store_opener
+from faithtui.tui.app import FaithApp
+from tests.tui.driving import press, reviewing, until
+
+async def label():
+    app = FaithApp(Path(sys.argv[1]), reviewer="ann")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "j", "y")
+        await until(pilot, lambda: app.session.store.reviews.find_newest_act() is not None)
+    app.session.store.close()
+    print("loaded", *sorted(sys.modules))
+
+store_opener._load_screens()  # as a thread of the app does when the first rows are there
+assert "rapidfuzz.process" in sys.modules, "the first claim shown would wait for it"
+asyncio.run(label())
+"""
+
+
+def test_giving_verdicts_loads_nothing_that_only_figures_and_judges_need(store_path: Path) -> None:
+    with sqlite3.connect(store_path) as connection:  # else the list of runs says how they agree
+        connection.execute("DELETE FROM human_label")
+    connection.close()
+    done = subprocess.run(
+        [sys.executable, "-c", AFTER_A_LABEL, str(store_path)],
+        capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    loaded = next(line for line in done.stdout.splitlines() if line.startswith("loaded")).split()
+    assert "faithtui.tui.review.review_screen" in loaded
+    assert "faithtui.tui.agreement.agreement_screen" in loaded
+    assert set(loaded) & NEVER_FOR_LABELS == set()
 
 
 def test_nothing_slow_is_imported_before_the_first_paint(tmp_path: Path) -> None:

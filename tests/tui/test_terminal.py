@@ -18,7 +18,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.theme import format as fmt
@@ -375,7 +375,7 @@ def hostile_store(path: Path) -> int:
                 reason=f"because {text}",
                 evidence=(Evidence(truth, "supports"),),
             )
-            (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
+            (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
             store.runs.save_window(
                 item,
                 Assessment(window, score_window(["yes"], RULE), (verdict,), (truth,), reason=text),

@@ -139,7 +139,7 @@ def _make_row(
         escape_formula(claim.text),
         _list_to_json(extras.passages),
         escape_formula(claim.judge or ""),
-        number_cell(claim.confidence),
+        format_number_cell(claim.confidence),
         escape_formula(claim.human or ""),
         yes_or_no_cell(claim.judge == claim.human if both else None),
         yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
@@ -148,8 +148,8 @@ def _make_row(
         claim.state.value,
         escape_formula(sample if drawn else ""),
         escape_formula(claim.stratum or ""),
-        count_cell(claim.position),
-        number_cell(extras.weight),
+        format_count_cell(claim.position),
+        format_number_cell(extras.weight),
         claim.reviewers,
         opinions_cell(claim.opinions, dates),
         codes_cell(claim.opinions),
@@ -205,12 +205,12 @@ def _list_to_json(values: Sequence[object]) -> str:
     return json.dumps(values, ensure_ascii=False, allow_nan=False) if values else ""
 
 
-def number_cell(value: float | None) -> str | float:
+def format_number_cell(value: float | None) -> str | float:
     """Write a number, "" for none."""
     return "" if value is None else round(value, 6) + 0.0
 
 
-def count_cell(value: int | None) -> str | int:
+def format_count_cell(value: int | None) -> str | int:
     """Write a whole number, "" for none."""
     return "" if value is None else value
 

@@ -328,8 +328,12 @@ def _add_to_rater(found: RaterReport) -> JsonFields:
     return {"override_rate": _WRITER.write(found.overrides / n if n else None)}
 
 
-def _add_to_disagreement(each: Disagreement) -> JsonFields:
-    return {"unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}"}
+def _add_to_disagreement(disagreement: Disagreement) -> JsonFields:
+    return {
+        "unit": f"turn {disagreement.turn}"
+        if disagreement.claim is None
+        else f"claim {disagreement.claim}"
+    }
 
 
 def _add_to_breakdown(found: Breakdown) -> JsonFields:
@@ -437,7 +441,10 @@ FORMS: Mapping[type, JsonForm] = {
             ),
             _NO_KEY,
         )
-        | {"population": "counts; `population` of the report says what they come to"},
+        | {
+            "population": "counts; `population` of the report says what they come to",
+            "as_drawn": "for comparisons with other judges",
+        },
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
     ),

@@ -111,13 +111,13 @@ def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
     ends = _find_served_ends(compared) if is_sample else {}
-    ties, overruled = compared.all.votes_of_tied, compared.all.overruled
+    ties, outvoted = compared.all.votes_of_tied, compared.all.decided_by_majority
     for place, row in enumerate(compared.all.rows):
         if is_sample and (row.position is None or row.audit):
             continue
         if inside[place]:
             # Two names can outvote whoever is right, and one person can have both.
-            if place in overruled:
+            if place in outvoted:
                 yield place, OVERRULED
             continue
         if place in ties:

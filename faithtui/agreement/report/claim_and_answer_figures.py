@@ -227,10 +227,17 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
     if compared.has_audit:
         human = np.where(claims.is_audit, -1, human)
     human, error = measure_annotator_error(compared, rule.passing, human)
+    strata = compared.strata if by_design else claims.judge
     counts = compared.population_counts
     population: Ints | None = None
     population_passes: Ints | None = None
-    if counts is not None:
+    if compared.design.follows_draw and compared.design.strata:
+        # What the judge says of the rest is not known, so that only the drawing has strata.
+        drawn_from = [each.population for each in compared.design.strata]
+        strata = compared.strata if by_design else np.zeros(len(claims), np.int64)
+        unused = 0 if by_design else len(names) + 1 - len(drawn_from)
+        population = np.array([*drawn_from, *[0] * unused], np.int64)[:, None]
+    elif counts is not None:
         # By strata of the sample, else by verdict.
         population = counts.sum(axis=1) if by_design else counts[0]
         by_verdict = counts.sum(axis=0)[:-1]
@@ -243,7 +250,7 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
     return PassColumns(
         groups=claims.groups,
         group_count=claims.group_count,
-        strata=compared.strata if by_design else claims.judge,
+        strata=strata,
         judge=np.where(claims.is_fair, passes[claims.judge], -1),
         human=human,
         is_unfair=~claims.is_fair,
@@ -253,6 +260,23 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
         population=population,
         population_passes=population_passes,
     )
+
+
+def estimate_drawn_rate(compared: ComparedClaims, rule: ScoringRule) -> Estimate:
+    """Estimate the share that passes of all that could be drawn, from labels alone.
+
+    Args:
+        compared: Claims with the weights of the drawing, of a run that judged no others: see
+            `ComparedClaims.comparable`.
+        rule: Which labels pass.
+    """
+    return estimate_rate(
+        _find_rate_units(rule, compared),
+        # Further claims of the run are none of those that could be drawn.
+        replace(compared.design, beyond=0),
+        compared.labels.names,
+        compared.settings.level,
+    ).corrected_this_run
 
 
 def count_labelled_strata(

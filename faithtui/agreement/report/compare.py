@@ -19,7 +19,7 @@ from faithtui.agreement.report.rater_comparison import (
     ReviewerRow,
     SelfConsistency,
 )
-from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
@@ -43,7 +43,7 @@ from faithtui.agreement.statistics.paired_judges import (
     mcnemar_mid_p,
     sign_flip_test,
 )
-from faithtui.agreement.statistics.posterior import draw_pairs, widen_to_draws
+from faithtui.agreement.statistics.posterior import draw_labelled_pairs, draw_pairs, widen_to_draws
 from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
@@ -125,7 +125,7 @@ def _find_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:
     Returns:
         With whether each was drawn and is in no figure, see `PairedUnit.unfair`.
     """
-    if compared.frame_counts is None:
+    if compared.design.kind not in RANDOM_DESIGNS:
         return {}
     claims = compared.all
     places = np.zeros(len(claims), np.int64) if compared.frame is None else compared.strata
@@ -220,6 +220,8 @@ class _JudgePair:
     groups)."""
     times: Ints
     """How many groups there are of each kind."""
+    is_drawn: bool
+    """Whether the labelled units are a random sample of what they stand for."""
     first: GroupedMatrix
     """People's labels beside A's, weighted as in a report on A; of groups in this order."""
     second: GroupedMatrix
@@ -290,6 +292,7 @@ class _JudgePair:
             labelled,
             all_units if is_whole else np.array(weights)[:, None, None, None] * all_units,
             times,
+            any(each.stratum is not None for each in inside),
             first,
             second,
             (frames[0], frames[1]) if is_whole else None,
@@ -397,12 +400,16 @@ class _JudgePair:
         if found.value is None or self.first.labelled_group_count < FEWEST_GROUPS:
             return False
         is_thin = bool(np.isnan(self.first.without_each_group.n).any())
-        return found.ci_low is not None or (self.frames is not None and not is_thin)
+        return found.ci_low is not None or (self.is_drawn and not is_thin)
 
     def _draw(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
         """Draw the matrices of both judges, once for all figures."""
         if level not in self._draws:
-            self._draws[level] = draw_pairs(self.labelled, self.all_units, self.times, level)
+            self._draws[level] = (
+                draw_labelled_pairs(self.labelled, self.first.weights, self.times, level)
+                if self.is_drawn and self.frames is None
+                else draw_pairs(self.labelled, self.all_units, self.times, level)
+            )
         return self._draws[level]
 
 

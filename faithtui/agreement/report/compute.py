@@ -108,9 +108,9 @@ class FigureContext:
 
         Of a sample by strata, weights are estimated anew without each group.
         """
+        if self.frame_counts is None:
+            return self.count_some_units_by_group(units)
         if self.frame is None or units.strata is None:
-            if self.frame_counts is None:
-                return self.count_some_units_by_group(units)
             counts, _ = self._count_cells(units, None, 1)
             return GroupedMatrix.of_groups(
                 self.categories, counts, frame=UnitFrame(counts, *self.frame_counts)
@@ -128,7 +128,7 @@ class FigureContext:
             counts,
             populations=self.frame.populations,
             unfair=self.frame.unfair,
-            frame=None if self.frame_counts is None else UnitFrame(counts, *self.frame_counts),
+            frame=UnitFrame(counts, *self.frame_counts),
         )
 
     def count_some_units_by_group(self, units: UnitColumns) -> GroupedMatrix:

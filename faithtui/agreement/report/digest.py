@@ -32,21 +32,21 @@ def hash_units(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> st
     return hashed.hexdigest()
 
 
-def _dump_claim(each: ClaimUnit) -> str:
+def _dump_claim(claim: ClaimUnit) -> str:
     # Python's own way of writing constants leaves no two readings alike, and is the fastest.
-    opinions = each.opinions
+    opinions = claim.opinions
     said = (
         [_dump_opinion(opinions[0])] if len(opinions) == 1 else sorted(map(_dump_opinion, opinions))
     )
     return (
-        f"{each.turn} {each.text!r} {each.judge!r} {each.human!r} {each.reviewers} {each.windows} "
-        f"{each.steady} {each.blind} {each.state} {each.confidence} {each.stratum!r} "
-        f"{each.position} {said}"
+        f"{claim.turn} {claim.text!r} {claim.judge!r} {claim.human!r} {claim.reviewers} "
+        f"{claim.windows} {claim.steady} {claim.blind} {claim.state} {claim.confidence} "
+        f"{claim.stratum!r} {claim.position} {said}"
     )
 
 
-def _dump_opinion(each: Opinion) -> str:
+def _dump_opinion(opinion: Opinion) -> str:
     return (
-        f"{each.reviewer!r} {each.verdict!r} {each.action} {each.blind} {each.seconds} "
-        f"{each.code!r}"
+        f"{opinion.reviewer!r} {opinion.verdict!r} {opinion.action} {opinion.blind} "
+        f"{opinion.seconds} {opinion.code!r}"
     )

@@ -3,11 +3,28 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.model import Detection, LevelReport
+from faithtui.agreement.report.model import Coverage, Detection, LevelReport
 from faithtui.domain.estimates import Estimate
 
 _FEW = 10
 """Units below which a number of 100 would promise more than is known, so that all are counted."""
+
+_LEFT_OUT = {
+    "tied": "with as many annotators for as against",
+    "not_a_claim": "labelled x",
+    "idk_excluded": "called idk",
+    "other_words": "with a word not in the label set",
+    "no_verdict": "without a verdict",
+    "vacuous": "without claims",
+    "unscored": "without a score",
+}
+"""Why labelled units are not compared, by the name of the count."""
+
+
+def list_left_out(coverage: Coverage) -> dict[str, int]:
+    """Say why labelled units are not compared with the judge, and how many for each reason."""
+    counts = {words: getattr(coverage, name) for name, words in _LEFT_OUT.items()}
+    return {words: count for words, count in counts.items() if count}
 
 
 def write_headline(report: LevelReport, passing: Sequence[str], judge: str = "") -> str:

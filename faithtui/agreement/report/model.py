@@ -273,6 +273,15 @@ class Agreement:
         """Units compared."""
         return self.table.n
 
+    def swap_sides(self) -> "Agreement":
+        """Make the other side the reference."""
+        return replace(
+            self,
+            table=self.table.transpose(),
+            weighted=None if self.weighted is None else tuple(zip(*self.weighted, strict=True)),
+            bias_index=None if self.bias_index is None else 0.0 - self.bias_index,
+        )
+
 
 class Bounds(NamedTuple):
     """A lower and an upper limit."""
@@ -636,12 +645,18 @@ class ComparisonReport:
     holm_p: float | None
     """`signflip_p`, adjusted for them."""
 
-    def swap_judges(self) -> "ComparisonReport":
-        """Call B the first judge; the weights stay those of A's report."""
+    def swap_judges(self, n_left_out: int) -> "ComparisonReport":
+        """Call B the first judge; the weights stay those of A's report.
+
+        Args:
+            n_left_out: Units that the figures of a report on B rest on, and that A gave no label.
+        """
         return replace(
             self,
             a=self.b,
             b=self.a,
+            n_left_out=n_left_out,
+            judges=self.judges.swap_sides(),
             accuracy_a=self.accuracy_b,
             accuracy_b=self.accuracy_a,
             difference=_negate(self.difference),

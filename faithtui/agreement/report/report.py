@@ -168,7 +168,8 @@ class PreparedUnits:
         )
         words = self.labels.names
         return place_pairs(
-            (each for each in read if each.a in words and each.b in words), self.compared
+            (each for each in read if each.a in words and each.b in words),
+            self.compared.comparable,
         )
 
 
@@ -210,14 +211,18 @@ def agreement_report(
     require_type(rule, ScoringRule, "rule", "the ScoringRule of the run")
     require_type(settings, ReportSettings | None, "settings", "a ReportSettings, or None")
     prepared = PreparedUnits(readings, labels, rule, settings)
-    return report_prepared(prepared, judged=judged, other=other, repeats=repeats)
+    comparison = None
+    if other is not None:
+        who = judged or JudgingDescription()
+        comparison = compare_prepared(prepared, who.judge, other)
+    return report_prepared(prepared, judged=judged, comparison=comparison, repeats=repeats)
 
 
 def report_prepared(
     prepared: PreparedUnits,
     *,
     judged: JudgingDescription | None = None,
-    other: OtherJudge | None = None,
+    comparison: ComparisonReport | None = None,
     repeats: tuple[SelfConsistency, ...] = (),
     probes: ProbeTrial | None = None,
 ) -> AgreementReport:
@@ -253,7 +258,7 @@ def report_prepared(
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
         breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
-        comparison=None if other is None else compare_prepared(prepared, who.judge, other),
+        comparison=comparison,
         progress=report_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,
         passing=rule.passing,
@@ -271,9 +276,9 @@ def report_prepared(
 
 
 def compare_prepared(prepared: PreparedUnits, judge: str, other: OtherJudge) -> ComparisonReport:
-    """Compare a run's judge with another one, with the weights of the run's figures."""
+    """Compare a run's judge with another one, with the weights of the run's labels."""
     pairs = [(judge, other.name, prepared.recode_pairs(other.units))]
-    return compare_judges(pairs, prepared.compared)[0]
+    return compare_judges(pairs, prepared.compared.comparable)[0]
 
 
 def update_report_points(

@@ -1,26 +1,19 @@
 """Runs over one claim set in the order in which they were made, as one value."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-
-import numpy as np
 
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import RunId
 
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A run on the claims of a set.
-
-    Figures are weighted as the claims were drawn, but for runs that `counts_alike`.
-    """
+    """A run on the claims of a set; figures are weighted as the claims were drawn."""
 
     run: RunId
     made_at: datetime
@@ -54,13 +47,10 @@ class TrendPoint:
     judged all of them."""
     change: ComparisonReport | None
     """Beside the run before, on the claims of both; None for the first one, and where they share
-    no labelled claim."""
-    counts_alike: bool = False
-    """The run judged claims because they were drawn, or passed them over: its figures are of the
-    labelled claims alone, unweighted."""
-    change_counts_alike: bool = False
-    """Both runs of the change judged claims because they were drawn, and these do not stand for
-    equally many: the change is of the labelled claims alone, unweighted."""
+    no labelled claim or the set says nothing of those that they share."""
+    judged_some_drawn: bool = False
+    """The run judged claims because they were drawn, or passed them over, and not all of these: no
+    figure of the set can be had from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +60,15 @@ class Trend:
     points: tuple[TrendPoint, ...]
 
 
-def estimate_weighted(
-    compared: ComparedClaims, weights: Mapping[ClaimId, float]
-) -> tuple[Estimate, Estimate, Estimate]:
-    """Estimate accuracy, kappa and recall of claims that stand for others by known weights.
+def estimate_drawn_figures(compared: ComparedClaims) -> tuple[Estimate, Estimate, Estimate]:
+    """Estimate accuracy, kappa and recall of all that could be drawn, from what was drawn alone.
 
-    What the judge says of the others is not known, so that its shares are estimated, too.
+    What the judge says of the rest is not known, so that its shares are estimated, too.
 
     Args:
-        compared: Claims of a run.
-        weights: How many claims each compared one stands for; others are left out.
+        compared: Claims of a run, with the weights of the drawing: `ComparedClaims.comparable`.
     """
-    rows, claims = compared.all.rows, compared.all
-    places = [place for place in compared.places.tolist() if rows[place].claim in weights]
-    known, size = sorted(set(weights.values())), len(compared.labels.names)
-    strata = np.array([known.index(weights[rows[place].claim]) for place in places], np.int64)
-    counts = np.zeros((len(known), size, size, claims.group_count), np.int64)
-    cells = (strata, claims.human[places], claims.judge[places], claims.groups[places])
-    np.add.at(counts, cells, 1)
-    matrix = GroupedMatrix.of_groups(compared.labels.names, counts, weights=known)
-    context = compared.context
-    found = context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, matrix)
-    recall = context.estimate_main_figures({"recall": RECALL}, matrix, compared.bad)
+    context, whole = compared.context, compared.whole_matrix
+    found = context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, whole)
+    recall = context.estimate_main_figures({"recall": RECALL}, whole, compared.bad)
     return found["accuracy"], found["kappa"], recall["recall"]

@@ -212,7 +212,7 @@ class ClaimColumns:
         return {place: found for place, found in votes if len(list_winners(found)) > 1}
 
     @cached_property
-    def overruled(self) -> frozenset[int]:
+    def decided_by_majority(self) -> frozenset[int]:
         """Places of claims that most people decided against others, and nobody settled."""
         votes = self._votes_of_several.items()
         return frozenset(
@@ -356,12 +356,37 @@ class ComparedClaims:
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
         names = tuple(each.name for each in self.design.strata)
-        assert self.frame_counts is not None
-        unfair, populations = (each.sum(axis=1) for each in self.frame_counts)
+        drawable, unfair = self._count_drawable()
         labelled = self.strata[self.places]
         seen = np.bincount(labelled[labelled >= 0], minlength=len(names)) + unfair.sum(axis=1)
-        weights = np.where(seen > 0, populations.sum(axis=1) / np.maximum(seen, 1), 0.0)
-        return WeightedFrame(names, populations, unfair, tuple(weights.tolist()))
+        weights = np.where(seen > 0, drawable.sum(axis=1) / np.maximum(seen, 1), 0.0)
+        return WeightedFrame(names, drawable, unfair, tuple(weights.tolist()))
+
+    def _count_drawable(self) -> tuple[Ints, Ints]:
+        """Count what a sample by strata was drawn from, and drawn claims that are no fair claims.
+
+        Returns:
+            By stratum and group; where only what was drawn was judged, by stratum alone.
+        """
+        if self.frame_counts is not None:
+            unfair, verdicts = (each.sum(axis=1) for each in self.frame_counts)
+            return verdicts, unfair
+        populations = np.array([[each.population] for each in self.design.strata], np.int64)
+        is_unfair = self.all.is_drawn & ~self.all.is_fair & (self.strata >= 0)
+        unfair = np.bincount(self.strata[is_unfair], minlength=len(populations))
+        return populations, unfair[:, None]
+
+    @cached_property
+    def comparable(self) -> "ComparedClaims":
+        """The same claims as they are counted beside another judge.
+
+        With the weights of the drawing where this run judged all that was drawn and not the rest,
+        whose verdicts a report would have to know.
+        """
+        drawing = self.design.as_drawn
+        if drawing is None:
+            return self
+        return ComparedClaims(self.all.rows, self.labels, drawing, self.settings)
 
     @cached_property
     def strata(self) -> Ints:
@@ -399,7 +424,7 @@ class ComparedClaims:
     @cached_property
     def frame_counts(self) -> tuple[Ints, Ints] | None:
         """Count what the labelled claims were drawn from, see `FigureContext.frame_counts`."""
-        if self.design.kind not in RANDOM_DESIGNS:
+        if self.design.kind not in RANDOM_DESIGNS or self.design.follows_draw:
             return None
         claims, size, group_count = self.all, len(self.labels.names), self.group_count
         by_strata = self.design.kind is DesignKind.STRATIFIED

@@ -72,6 +72,9 @@ class LabelledSample:
     follows_draw: bool = False
     """The run at hand judged claims because they were drawn, or passed them over: what it judged of
     the sample does not stand for what it judged."""
+    drawing: tuple[Stratum, ...] = ()
+    """With `follows_draw`, where the run judged all that was drawn: the strata of the drawing. They
+    say what a labelled claim stands for, whoever judges it."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store."""
 
@@ -108,6 +111,7 @@ def restrict_sample(
     )
     return replace(
         sample,
+        drawing=sample.strata if follows_draw and len(claims) == len(sample.claims) else (),
         frame=len(inside),
         strata=tuple(
             Stratum(each.name, populations[each.name], drawn[each.name])
@@ -165,9 +169,7 @@ def find_label_design(
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _find_kind(claims, labelled, sample, rated=rated)
-    conversations = len({each.conversation for each in claims})
-    if sample is not None and sample.population is not None:
-        conversations = sample.population.judged
+    conversations = _count_conversations(claims, sample)
     if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
     if sample.follows_draw and labelled:
@@ -182,6 +184,7 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
             follows_draw=True,
+            as_drawn=_find_drawing(claims, sample) if sample.drawing else None,
         )
     if kind is DesignKind.CENSUS:
         return LabelDesign(
@@ -194,6 +197,18 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
         )
+    return _describe_sample(kind, claims, sample, rated=rated)
+
+
+def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | None) -> int:
+    if sample is not None and sample.population is not None:
+        return sample.population.judged
+    return len({each.conversation for each in claims})
+
+
+def _describe_sample(
+    kind: DesignKind, claims: Sequence[ClaimUnit], sample: LabelledSample, *, rated: bool
+) -> LabelDesign:
     known = {each.claim: each.state for each in claims}
     drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
     whole = (
@@ -212,8 +227,12 @@ def find_label_design(
             if whole is None
             else _has_unfinished_conversations(drawn)
         ),
-        outside=sum(each.claim not in inside for each in labelled),
-        conversations=conversations if whole is None else sample.strata[0].population,
+        outside=sum(
+            each.state is LabelState.LABELLED and each.claim not in inside for each in claims
+        ),
+        conversations=_count_conversations(claims, sample)
+        if whole is None
+        else sample.strata[0].population,
         drawn_conversations=0 if whole is None else whole.count(LabelState.LABELLED),
         rated=rated,
         drawn_in=sample.drawn_in,
@@ -222,6 +241,13 @@ def find_label_design(
         beyond=sample.beyond,
         population=sample.population,
     )
+
+
+def _find_drawing(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
+    """Say how the labelled claims were drawn of which a run judged all, and not the rest."""
+    whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
+    found = _describe_sample(_KINDS[sample.design], claims, whole, rated=False)
+    return replace(found, follows_draw=True)
 
 
 def _find_kind(

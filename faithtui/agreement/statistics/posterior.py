@@ -50,6 +50,9 @@ _PAIR_LABELS = 0.25
 with tests/benchmarks/judge_changes.py: 0.25 held the true change in 0.98 or more and was a tenth
 wider than one label shared by both sides, which held it in 0.96; 1 held it always, and was a third
 wider."""
+_LABELLED_PAIRS = 0.5
+"""Labels given beforehand to each stratum where the judges' verdicts are known of labelled units
+alone."""
 _OTHER_SIDE = 0.7
 """Labels given beforehand against the verdict, of two kinds of label. Measured: with half a one the
 lower end of the negative predictive value lay above the value to expect in 0.07 of simulated
@@ -479,5 +482,57 @@ def draw_pairs(
         prior[size] = PSEUDO_LABELS / 2 / max(1, size - 1) * bool(labelled[:, size].any())
         cells = _share_out(totals, totals.labels, prior.reshape(size + 1, size**2), totals.parts)
         cells = cells[:size].reshape(size, size, size, -1)
+        found.append((MatrixStack(cells.sum(axis=2)), MatrixStack(cells.sum(axis=1))))
+    return tuple(found)
+
+
+def draw_labelled_pairs(
+    labelled: Ints, weights: Sequence[float], times: Ints, level: float = LEVEL
+) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
+    """Draw the matrices of two judges where one of them judged labelled units alone.
+
+    How often they say what is then known of the labelled units only. What none of these shows may
+    be there all the same: each stratum has labels given beforehand on which the judges differ,
+    once as if the first one were right and once the second, see `draw_pairs`.
+
+    Args:
+        labelled: As in `draw_pairs`.
+        weights: How many units a labelled one stands for, by stratum.
+        times: How many groups there are of each type.
+        level: Confidence level in (0, 1) that intervals will have, for Student's t.
+
+    Returns:
+        As `draw_pairs`.
+    """
+    strata, _, size, _, types = labelled.shape
+    counts = labelled[:, :size].sum(axis=1)
+    by_stratum = counts.sum(axis=(1, 2))[:, None]
+    totals = _draw_totals(
+        labelled.reshape(strata, -1, 1, types),
+        np.array(weights)[:, None, None] * by_stratum,
+        times,
+        level,
+    )
+    human, a, b = np.ix_(*[range(size)] * 3)
+    seen = np.maximum(by_stratum[:, 0] @ times, 1)[:, None]
+    said_a, said_b = (counts.sum(axis=other) @ times / seen for other in (2, 1))
+    # Either judge's word as often as it gives it, and any other one of the other judge.
+    differing = (said_a[:, :, None] + said_b[:, None]) / 2 / max(1, size - 1)
+    parts = min(1.0, _MOST_VERDICTS / strata)
+    given = _LABELLED_PAIRS * parts * (differing * (a != b))[:, None] * np.ones((size, 1, 1))
+    found = []
+    for favoured in (a, b):
+        prior = np.zeros((strata, size + 1, size, size))
+        prior[:, :size] = given * (human == favoured)
+        generator = np.random.Generator(np.random.PCG64(SEED + 1))
+        extra = generator.gamma(
+            prior.reshape(strata, -1, 1), 1.0, (DRAWS, strata, prior[0].size, 1)
+        )
+        labels = totals.labels + extra * totals.design_effects[:, None]
+        cells = (
+            totals.units * labels / np.maximum(labels.sum(axis=2, keepdims=True), _NOTHING)
+        ).sum(axis=1)
+        cells = np.moveaxis(cells.reshape(DRAWS, size + 1, size, size)[:, :size], 0, -1)
+        cells *= totals.total / cells.sum(axis=(0, 1, 2))
         found.append((MatrixStack(cells.sum(axis=2)), MatrixStack(cells.sum(axis=1))))
     return tuple(found)

@@ -24,7 +24,7 @@ from faithtui.cli.shared_options import (
 from faithtui.cli.stores import find_claim_set, open_store, read_run_id
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.run_comparison import RunComparison
+    from faithtui.engine.review.reports.run_comparison import RunComparison
     from faithtui.store.records import RunRow
 
 
@@ -50,8 +50,8 @@ def compare(
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
     from faithtui.engine.integrity.run_checks import check_for_moment
-    from faithtui.engine.review.run_comparison import compare_runs
-    from faithtui.engine.review.splits import parse_split
+    from faithtui.engine.review.reports.run_comparison import compare_runs
+    from faithtui.engine.review.samples.splits import parse_split
 
     options = merge_common_options(context, store, json, reviewer)
     settings = load_settings()

@@ -12,10 +12,13 @@ from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_op
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from faithtui.agreement.report.model import LevelReport
     from faithtui.domain.estimates import Estimate
     from faithtui.domain.ids import RunId
-    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.engine.review.reports.agreement_report import RunAgreement
+    from faithtui.store.records import LabelCount
     from faithtui.store.store import Store
 
 
@@ -72,7 +75,7 @@ def _print_result(
 
     from faithtui.cli.run_outcome import exit_code, format_resume_hint
     from faithtui.cli.run_progress import ProgressLine
-    from faithtui.engine.review.agreement_report import compute_run_agreement
+    from faithtui.engine.review.reports.agreement_report import compute_run_agreement
     from faithtui.engine.runs import runner
     from faithtui.store.records import ItemState
 
@@ -83,15 +86,17 @@ def _print_result(
     if as_json:
         print_json(_as_json(agreement))
     else:
-        print_text(_format_summary(agreement, path))
+        print_text(_format_summary(agreement, store.runs.count_labels(run), path))
     failures = store.runs.count_reasons(run, ItemState.FAILED)
     if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
     return exit_code(agreement.row)
 
 
-def _format_summary(agreement: "RunAgreement", path: Path) -> str:
-    from faithtui.cli.run_outcome import format_score_parts
+def _format_summary(
+    agreement: "RunAgreement", labels: "Mapping[str, LabelCount]", path: Path
+) -> str:
+    from faithtui.cli.run_outcome import format_claim_counts, format_score_parts
     from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.demo import UNSEEN, WHY
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
@@ -102,7 +107,8 @@ def _format_summary(agreement: "RunAgreement", path: Path) -> str:
     return "\n".join(
         (
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
-            f"{row.done} conversations · {row.windows} windows · {row.claims} claims · {score}",
+            f"{row.done:,} conversations · {row.windows:,} windows · "
+            f"{format_claim_counts(row, labels)} · {score}",
             *([found] if (found := integrity_sentence(row.spec.metric, row.integrity)) else []),
             WHY,
             UNSEEN,
@@ -115,8 +121,15 @@ def _format_summary(agreement: "RunAgreement", path: Path) -> str:
 
 
 def _format_level(level: "LevelReport") -> str:
+    from faithtui.agreement.report.headline import list_left_out
+
+    left_out = list_left_out(level.coverage)
+    n = f"n {level.coverage.compared:,}"
+    if left_out:
+        why = ", ".join(f"{count:,} {words}" for words, count in left_out.items())
+        n += f" of {level.coverage.reviewed:,} labelled ({why})"
     return (
-        f"{level.level.value}: n {level.coverage.compared} · "
+        f"{level.level.value}: {n} · "
         f"agreement {_format_estimate(level.percent)} · "
         f"kappa {_format_estimate(level.cohen_kappa)} · AC1 {_format_estimate(level.gwet_ac1)}"
     )

@@ -38,7 +38,7 @@ from faithtui.errors import ConfigError, FaithtuiError
 if TYPE_CHECKING:
     from faithtui.agreement.gate.threshold_checks import CriterionCheck, ThresholdBasis
     from faithtui.agreement.report.settings import ReportLevel
-    from faithtui.engine.review.gate import GateRequest, GateResult
+    from faithtui.engine.review.gate.gate import GateRequest, GateResult
 
 BROKEN: Final = 3
 """What the gate exits with when it cannot give an answer; as for what is stale."""
@@ -172,7 +172,7 @@ def gate(
 
     def compute_exit_code() -> int:
         from faithtui.domain.ids import SampleId
-        from faithtui.engine.review.gate import GateRequest
+        from faithtui.engine.review.gate.gate import GateRequest
 
         request = GateRequest(
             kappa=min_kappa,
@@ -220,7 +220,7 @@ def _print_gate(
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.engine.integrity.run_checks import check_for_moment
-    from faithtui.engine.review.gate import check_gate
+    from faithtui.engine.review.gate.gate import check_gate
 
     with open_store(options.store) as opened:
         opened.refuse_changed_labels()
@@ -247,7 +247,7 @@ def run_or_broken(work: Callable[[], int]) -> int:
 def _print_result(result: "GateResult", *, as_json: bool) -> None:
     try:
         if as_json:
-            from faithtui.engine.review.gate_json import gate_to_json
+            from faithtui.engine.review.gate.gate_json import gate_to_json
 
             print_json(gate_to_json(result))
         else:

@@ -164,12 +164,12 @@ def _read_text(file: Path) -> str:
         raise InputError(f"cannot be read: {error.strerror}", path=file) from error
 
 
-def _as_json(each: "Guideline") -> dict[str, object]:
+def _as_json(guideline: "Guideline") -> dict[str, object]:
     return {
-        "version": each.number,
-        "digest": each.digest,
-        "author": each.author,
-        "created_at": None if each.created_at is None else each.created_at.isoformat(),
-        "metric": each.metric,
-        "text": each.text,
+        "version": guideline.number,
+        "digest": guideline.digest,
+        "author": guideline.author,
+        "created_at": None if guideline.created_at is None else guideline.created_at.isoformat(),
+        "metric": guideline.metric,
+        "text": guideline.text,
     }

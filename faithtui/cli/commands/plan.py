@@ -21,7 +21,7 @@ from faithtui.errors import ConfigError
 if TYPE_CHECKING:
     from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum, PlanTarget
     from faithtui.domain.ids import RunId
-    from faithtui.engine.review.label_plans import PlanBasis, PlanForecast
+    from faithtui.engine.review.samples.label_plans import PlanBasis, PlanForecast
 
 USUAL_RATE = 0.05
 """Half width of the share that passes, unless something else is asked for."""
@@ -87,7 +87,7 @@ def plan(
         plan_for_target,
     )
     from faithtui.config import load_settings_with_origins
-    from faithtui.engine.review.label_plans import forecast_plan, read_plan_basis
+    from faithtui.engine.review.samples.label_plans import forecast_plan, read_plan_basis
 
     options = merge_common_options(context, store, json)
     _check_numbers(rate, recall, labels, least, design_effect)

@@ -206,25 +206,25 @@ def _select_texts(found: "RunPrompts", step: str | None) -> dict[str, str]:
     return {step: found.texts[step]}
 
 
-def _format_runs(each: "PromptSetSummary") -> str:
-    if not each.runs:
+def _format_runs(prompt_set: "PromptSetSummary") -> str:
+    if not prompt_set.runs:
         return "none"
-    shown = ", ".join(map(str, each.runs[:5]))
-    return f"{shown} and {len(each.runs) - 5} more" if len(each.runs) > 5 else shown
+    shown = ", ".join(map(str, prompt_set.runs[:5]))
+    return f"{shown} and {len(prompt_set.runs) - 5} more" if len(prompt_set.runs) > 5 else shown
 
 
-def _format_origin(each: "PromptSetSummary") -> str:
-    if not each.is_known:
+def _format_origin(prompt_set: "PromptSetSummary") -> str:
+    if not prompt_set.is_known:
         return "imported verdicts"
-    return "the program" if each.packaged else "a folder, or an earlier version"
+    return "the program" if prompt_set.packaged else "a folder, or an earlier version"
 
 
-def _summary_as_json(each: "PromptSetSummary") -> dict[str, object]:
+def _summary_as_json(prompt_set: "PromptSetSummary") -> dict[str, object]:
     return {
-        "digest": each.digest or None,
-        "metric": each.metric,
-        "version": each.version if each.is_known else None,
-        "runs": list(each.runs),
-        "created_at": None if each.created_at is None else each.created_at.isoformat(),
-        "packaged": each.packaged,
+        "digest": prompt_set.digest or None,
+        "metric": prompt_set.metric,
+        "version": prompt_set.version if prompt_set.is_known else None,
+        "runs": list(prompt_set.runs),
+        "created_at": None if prompt_set.created_at is None else prompt_set.created_at.isoformat(),
+        "packaged": prompt_set.packaged,
     }

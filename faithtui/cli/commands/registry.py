@@ -16,7 +16,7 @@ from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import UsageErrorIsBrokenCommand, gate
 from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.help import help_
-from faithtui.cli.commands.import_ import import_
+from faithtui.cli.commands.import_.import_ import import_
 from faithtui.cli.commands.judge.judge import judge
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from faithtui.agreement.labelled_units import Duplicates
     from faithtui.agreement.report.settings import IntervalMethod
     from faithtui.domain.ids import ConversationId
-    from faithtui.engine.review.agreement_report import Format, RunAgreement
+    from faithtui.engine.review.reports.agreement_report import Format, RunAgreement
     from faithtui.store.store import Store
 
 MOST_RESAMPLES = 100_000
@@ -132,13 +132,13 @@ def report(
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.ids import SampleId
     from faithtui.engine.integrity.run_checks import check_for_moment
-    from faithtui.engine.review.agreement_report import (
+    from faithtui.engine.review.reports.agreement_report import (
         FILES,
         compute_run_agreement,
         render_report,
         write_report_files,
     )
-    from faithtui.engine.review.splits import parse_split, record_test_opening
+    from faithtui.engine.review.samples.splits import parse_split, record_test_opening
     from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
@@ -196,7 +196,7 @@ def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
 
 def _warn_of_test(store: "Store", agreement: "RunAgreement") -> None:
     """Say so when figures look at the test part without anybody having asked for it."""
-    from faithtui.engine.review.splits import count_test_conversations
+    from faithtui.engine.review.samples.splits import count_test_conversations
 
     if agreement.split is not None:
         return
@@ -258,7 +258,7 @@ def _read_interval_method(text: str) -> "IntervalMethod":
 
 def _read_formats(text: str) -> "tuple[Format, ...]":
     from faithtui.domain.text.suggestions import format_suggestion
-    from faithtui.engine.review.agreement_report import Format
+    from faithtui.engine.review.reports.agreement_report import Format
 
     known: dict[str, Format] = {name: name for name in get_args(Format)}
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]

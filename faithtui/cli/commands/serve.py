@@ -51,7 +51,7 @@ def serve(
         raise ConfigError(
             f"the package {error.name} is missing: pip install 'faithtui[serve]'"
         ) from error
-    from faithtui.tui.allowed_acts import ALLOWED, EDITOR, FILES
+    from faithtui.tui.allowed_actions import ALLOWED, EDITOR, FILES
 
     options = merge_common_options(context, store, False)
     path = choose_store_path(options.store, load_settings())

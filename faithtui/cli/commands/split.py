@@ -63,7 +63,7 @@ def split(
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
     from faithtui.domain.splits import SPLITS
-    from faithtui.engine.review.splits import make_split
+    from faithtui.engine.review.samples.splits import make_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
@@ -79,7 +79,7 @@ def split(
             )
         else:
             made = opened.splits.read_split()
-        counts = {} if made is None else opened.splits.counts(made.rule)
+        counts = {} if made is None else opened.splits.count_conversations(made.rule)
         openings = opened.splits.openings()
     if options.json:
         print_json(None if made is None else _as_json(made, counts, openings))

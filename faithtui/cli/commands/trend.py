@@ -40,15 +40,14 @@ def trend(
     """Show how judges, models and prompts do on the same labelled claims.
 
     One line a run: accuracy, kappa, recall of `no` and corrected score with intervals, and the
-    change of accuracy against the run before with the p value of a paired test. Figures are
-    weighted as the claims were drawn. Those with a * count all labelled claims alike: such a run
-    judged what was drawn rather than the rest.
+    change of accuracy against the run before with the p value of a paired test. Figures are of
+    the set: claims weigh what they stand for by the drawing.
 
     Example: faithtui trend NAME --svg trend.svg
     """
     from faithtui.agreement.documents.plots.trend import trend_svg
     from faithtui.cli.run_options_text import describe_differing_options
-    from faithtui.engine.review.trend import compute_trend
+    from faithtui.engine.review.reports.trend import compute_trend
     from faithtui.output_files import check_target, write_text
 
     options = merge_common_options(context, store, json)
@@ -90,20 +89,6 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         ],
         [_format_point(each) for each in found.points],
     )
-    alike = [str(each.run) for each in found.points if each.counts_alike]
-    if alike:
-        runs = f"run {alike[0]}" if len(alike) == 1 else f"runs {', '.join(alike)}"
-        print_text(
-            f"* labelled claims counted alike, not comparable with weighted figures: {runs} judged "
-            "claims because they were drawn, or passed them over, and nothing is said of the rest"
-        )
-    changes = [f"run {each.run}" for each in found.points if each.change_counts_alike]
-    if changes:
-        print_text(
-            f"* the change of {', '.join(changes)} counts the labelled claims alike, as it and the "
-            "run before judged claims because they were drawn: it need not be the difference of "
-            "the accuracies beside it, which are weighted"
-        )
     for each in found.points:
         for note in _list_notes(row, each):
             print_to_stderr(f"run {each.run}: {note}")
@@ -118,19 +103,16 @@ def _format_point(point: "TrendPoint") -> tuple[str, ...]:
 
     change = point.change
     model = f" ({', '.join(point.served_models)})" if point.served_models else ""
-    mark = " *" if point.counts_alike else ""
-    mark_of_change = " *" if point.change_counts_alike else ""
+    figures = (point.accuracy, point.kappa, point.recall_no, point.score)
     return (
         str(point.run),
         f"{point.made_at:%Y-%m-%d}",
         f"{point.judge}{model}",
         point.prompts[:8],
         str(point.compared),
-        estimate_text(point.accuracy) + mark,
-        estimate_text(point.kappa) + mark,
-        estimate_text(point.recall_no) + mark,
-        estimate_text(point.score),
-        EMPTY_CELL if change is None else estimate_text(change.difference) + mark_of_change,
+        # A note below the table says why.
+        *(EMPTY_CELL if point.judged_some_drawn else estimate_text(each) for each in figures),
+        EMPTY_CELL if change is None else estimate_text(change.difference),
         EMPTY_CELL if change is None else p_value_text(change.holm_p),
     )
 
@@ -147,6 +129,12 @@ def _list_notes(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
         notes.append(
             f"{plural(point.unjudged, 'claim')} of the set without a verdict of it, "
             f"{plural(point.beyond, 'claim')} of its own that match none of the set"
+        )
+    if point.judged_some_drawn:
+        notes.append(
+            "it judged claims because they were drawn, or passed them over, and not all that were "
+            f"drawn, so nothing is said of the set; its report is of these claims: faithtui report "
+            f"{point.run}"
         )
     if point.accuracy_bounds is not None:
         low, high = point.accuracy_bounds
@@ -185,7 +173,7 @@ def _point_to_json(point: "TrendPoint") -> dict[str, object]:
         "claims_from": point.claims_from,
         "window_size": point.window_size,
         "labelled": point.compared,
-        "counts_alike": point.counts_alike,
+        "judged_some_drawn": point.judged_some_drawn,
         "accuracy": value_json(point.accuracy),
         "kappa": value_json(point.kappa),
         "recall_no": value_json(point.recall_no),
@@ -198,7 +186,6 @@ def _point_to_json(point: "TrendPoint") -> dict[str, object]:
         else {
             "labelled_by_both": change.n_common,
             "weighted": change.weighted,
-            "counts_alike": point.change_counts_alike,
             "accuracy": value_json(change.difference),
             "kappa": value_json(change.kappa_difference),
             "only_before_right": change.a_only_correct,

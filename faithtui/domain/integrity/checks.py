@@ -31,7 +31,7 @@ from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.windows import cut_interactions, list_left_out_turns
+from faithtui.domain.windows import list_left_out_turns, split_into_interactions
 
 _Views = Mapping[int, frozenset[TruthId]]
 """Truths in view, by position of the window."""
@@ -190,7 +190,7 @@ def _check_windows(judged: JudgedConversation) -> Iterator[Finding]:
 
 def _check_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
-    parts = cut_interactions(judged.turns, answers_alone=True)
+    parts = split_into_interactions(judged.turns, answers_alone=True)
     left = dict.fromkeys(list_left_out_turns(judged.turns, parts), "it belongs to no exchange")
     if judged.turns and judged.turns[-1].role == "user":
         last = len(judged.turns) - 1
@@ -338,35 +338,37 @@ def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iter
             yield Finding(FindingKind.PHANTOM, detail, claim.id, turn=claim.turn)
 
 
-def _explain_phantom(text: str, said: str, before: Sequence[str], read: _TextReader) -> str | None:
+def _explain_phantom(
+    text: str, origin_text: str, before: Sequence[str], read: _TextReader
+) -> str | None:
     """Give the words of a text that are not where they must be; None when it may be from there.
 
     Args:
         text: What the judge wrote.
-        said: Where it should be from.
+        origin_text: Where it should be from.
         before: Texts whose words it may use, too.
         read: Reads texts.
     """
-    if _contains_verbatim(text, said[:MOST_COMPARED]):
+    if _contains_verbatim(text, origin_text[:MOST_COMPARED]):
         return None
     written = read(text)
-    origin = trace_origin(written, read(said), [read(each) for each in before])
+    origin = trace_origin(written, read(origin_text), [read(each) for each in before])
     if origin.is_phantom:
         words = dict.fromkeys(written.get_word_text(word) for word in origin.suspect_words)
         return ", ".join(words) or f"it leaves a negation out: {text}"
-    if not origin.is_telling and not ShownMaterial((said, *before)).contains_run(
+    if not origin.is_telling and not ShownMaterial((origin_text, *before)).contains_run(
         split_lowercase_words(text)
     ):
         return text
     return None
 
 
-def _repeats_user(text: str, said: str, before: Sequence[Turn], read: _TextReader) -> bool:
+def _repeats_user(text: str, answer: str, before: Sequence[Turn], read: _TextReader) -> bool:
     """Whether a claim repeats what the user said, and not what the answer says."""
     words = split_lowercase_words(text)
-    if len(words) < RUN_WORDS or _contains_verbatim(text, said[:MOST_COMPARED]):
+    if len(words) < RUN_WORDS or _contains_verbatim(text, answer[:MOST_COMPARED]):
         return False
-    origin = trace_origin(read(text), read(said), ())
+    origin = trace_origin(read(text), read(answer), ())
     if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):
         return False
     return ShownMaterial([turn.content for turn in before if turn.role == "user"]).contains_run(
@@ -374,13 +376,13 @@ def _repeats_user(text: str, said: str, before: Sequence[Turn], read: _TextReade
     )
 
 
-def _contains_verbatim(text: str, said: str) -> bool:
+def _contains_verbatim(text: str, whole: str) -> bool:
     """Whether a text stands somewhere letter for letter, between two words."""
-    start = said.find(text)
+    start = whole.find(text)
     if start < 0:
         return False
     end = start + len(text)
-    return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
+    return not whole[max(0, start - 1) : start].isalnum() and not whole[end : end + 1].isalnum()
 
 
 def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:

@@ -56,21 +56,21 @@ MOST_SAID: Final = 120
 """Characters of a provider's words that an event carries: its first sentence, mostly."""
 
 
-def format_attempt_failure(error: str, status: int | None, said: str) -> str:
+def format_attempt_failure(error: str, status: int | None, message: str) -> str:
     """Say what went wrong with an attempt: what was answered, else why there was no answer.
 
     Args:
         error: The name of the error's class.
         status: HTTP status of the answer; None: there was none.
-        said: The provider's words, or why it did not answer; "" when nobody said anything.
+        message: The provider's words, or why it did not answer; "" when nobody said anything.
 
     Returns:
         Such as `HTTP 500: upstream connect error`.
     """
     if status is None:
-        return said or describe_error(error)
-    if said:
-        return f"HTTP {status}{' ' if said.startswith('with') else ': '}{said}"
+        return message or describe_error(error)
+    if message:
+        return f"HTTP {status}{' ' if message.startswith('with') else ': '}{message}"
     return f"HTTP {status}: {describe_error(error)}"
 
 

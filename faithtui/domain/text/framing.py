@@ -59,7 +59,7 @@ _CITATION: Final = re.compile(rf"{_BRACKET}(?=(?:{_BRACKET})*\s*(?:[.,;:!?]|$))"
 """Before a mark or the end: between words it is a part of the sentence, as in "[2] guests"."""
 
 
-def blank_citations(sentence: str) -> str:
+def blank_out_citations(sentence: str) -> str:
     """Give a sentence with blanks in the place of citations such as [3] and [1, 2]; offsets stay.
 
     Their numbers are those of a list of sources, and say nothing of what is told. A number in

@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.languages import detect_language
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.spelling import find_near_spellings, group_by_first_letter
-from faithtui.domain.text.tokens import Word, cut_prefix, stem, tokenise_stems, tokenise_words
+from faithtui.domain.text.tokens import Word, get_stem_prefix, stem, tokenise_stems, tokenise_words
 from faithtui.domain.text.word_lists import CURRENCIES
 
 _PREFIX_WEIGHT: Final = 0.7
@@ -225,7 +225,7 @@ class SentenceIndex:
         if self._prefixes is None:
             prefixes: dict[str, list[str]] = {}
             for each in self.holders:
-                if found := cut_prefix(each):
+                if found := get_stem_prefix(each):
                     prefixes.setdefault(found, []).append(each)
             self._prefixes = prefixes
         return self._prefixes.get(prefix, ())

@@ -12,6 +12,11 @@ _ALIKE_LETTERS: Final = 5
 """Shorter words are never taken for misspelt ones."""
 
 
+def load_comparison() -> None:
+    """Import what compares spellings, so that the first claim shown does not wait for it."""
+    from rapidfuzz import fuzz, process  # noqa: F401  # loading them is the purpose
+
+
 def group_by_first_letter(stems: Collection[str]) -> dict[str, list[str]]:
     """Sort the words that others may be misspelt forms of by their first letter."""
     pool: dict[str, list[str]] = {}

@@ -156,7 +156,7 @@ class Word(NamedTuple):
     @property
     def prefix(self) -> str:
         """First five letters of a stem of at least six, else empty."""
-        return cut_prefix(self.stem)
+        return get_stem_prefix(self.stem)
 
     @property
     def is_year(self) -> bool:
@@ -290,7 +290,7 @@ def tokenise_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
     return None if None in stems else cast("tuple[str, ...]", stems)
 
 
-def cut_prefix(stem: str) -> str:
+def get_stem_prefix(stem: str) -> str:
     """First five letters of a stem of at least six, empty for shorter ones and for numbers."""
     return stem[:_PREFIX] if len(stem) > _PREFIX and stem[0] != "#" else ""
 

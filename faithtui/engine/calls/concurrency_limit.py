@@ -65,7 +65,7 @@ class Slots:
         """Wait for a place."""
         loop = asyncio.get_running_loop()
         with self._lock:
-            if not self._waiting and self._is_free():
+            if not self._waiting and self._has_free_slot():
                 self._in_use += 1
                 return
             waiter: asyncio.Future[None] = loop.create_future()
@@ -96,13 +96,13 @@ class Slots:
         """Give it back."""
         self.release()
 
-    def _is_free(self) -> bool:
+    def _has_free_slot(self) -> bool:
         return not self._is_paused and self._in_use < self._limit
 
     def _assign_free_slots(self) -> list[_Waiter]:
         """Take places for those who wait the longest. Only ever called with the lock."""
         given = []
-        while self._waiting and self._is_free():
+        while self._waiting and self._has_free_slot():
             given.append(self._waiting.popleft())
             self._in_use += 1
         return given

@@ -84,7 +84,7 @@ class RequestLimiter(Protocol):
     async def start_request(self, tokens: int) -> float:
         """Wait until a request may start, and say when it did."""
 
-    def record_success(self, said: RateLimits = _NO_LIMITS) -> None:
+    def record_success(self, limits: RateLimits = _NO_LIMITS) -> None:
         """Note an answer."""
 
     def record_refusal(self, started: float) -> None:
@@ -162,14 +162,14 @@ class RateLimiter:
             raise
         return self._clock()
 
-    def record_success(self, said: RateLimits = _NO_LIMITS) -> None:
+    def record_success(self, limits: RateLimits = _NO_LIMITS) -> None:
         """Note an answer, and what the provider says of its limits beside it."""
         with self._lock:
             now = self._clock()
             self._accepted_times.append(now)
             self._forget_old_times(now)
-            if said != _NO_LIMITS:
-                self._provider_limits = said
+            if limits != _NO_LIMITS:
+                self._provider_limits = limits
             # A window that is not used says nothing about a wider one.
             if self._slots.in_use >= self._slots.limit:
                 if self._is_opening:

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.domain.splits import Split
-from faithtui.engine.review.splits import read_split_rule
+from faithtui.engine.review.samples.splits import read_split_rule
 from faithtui.errors import ConfigError, ExportError
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
 from faithtui.formats.writers.dataset_card import (

@@ -300,13 +300,13 @@ def _make_checked_window(assessment: Assessment, claims: int) -> CheckedWindow:
 
 def _make_checked_claim(
     number: ClaimId,
-    said: Sequence[tuple[int, Verdict]],
+    verdicts: Sequence[tuple[int, Verdict]],
     place: Mapping[str, int],
     truths: _TruthCollector,
     conversation: Conversation,
 ) -> CheckedClaim:
-    claim = said[0][1].claim
-    named = [each for _, verdict in said for each in verdict.evidence]
+    claim = verdicts[0][1].claim
+    named = [each for _, verdict in verdicts for each in verdict.evidence]
     return CheckedClaim(
         id=number,
         kind=claim.kind,
@@ -315,7 +315,7 @@ def _make_checked_claim(
         document=None if claim.document is None else place.get(claim.document),
         verdicts=tuple(
             CheckedVerdict(window, verdict.label, verdict.word, verdict.reason)
-            for window, verdict in said
+            for window, verdict in verdicts
         ),
         **_sort_evidence(
             [(truths.get_or_add_id(each.truth), each.stance, each.sets) for each in named]

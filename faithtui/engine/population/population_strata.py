@@ -16,7 +16,7 @@ from faithtui.engine.population.results_scan import (
     StratumValues,
 )
 from faithtui.engine.population.sample_sizes import StratumFacts
-from faithtui.engine.review.label_plans import assume_share
+from faithtui.engine.review.samples.label_plans import assume_share
 from faithtui.engine.shards.results_schema import NO_VERDICT
 from faithtui.errors import ConfigError, InputError
 from faithtui.metrics.registry import find_metric

@@ -8,9 +8,7 @@ written and nothing leaves the machine.
 
 import asyncio
 import json
-import math
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import pairwise
@@ -50,12 +48,12 @@ from faithtui.store.store import Store
 SAMPLE_SIZE = 20
 """Conversations that are looked at: enough to tell tens from hundreds, and read in a moment."""
 
-PATIENCE_S = 4.0
-"""Seconds after which no further conversation is looked at, however few there were."""
+MOST_TEXT: Final = 2_000_000
+"""Characters after which no further conversation is looked at, however few there were: about four
+seconds. No seconds: a busy machine would look at fewer, and tell another number of questions."""
 
 MOST_FREE_TEXT: Final = 1_000_000
-"""Characters that are looked at for judges that are part of this program, about a second: nobody
-waits to hear that nothing is paid. No seconds: the app and the command line would not agree."""
+"""The same for judges that are part of this program: nobody waits to hear that nothing is paid."""
 
 MOST_COUNTED: Final = 500
 """Conversations whose windows are counted: all of a small store, and no question is made."""
@@ -353,8 +351,7 @@ async def _preview_job(
     notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
     chosen = _choose_places(len(conversations), sample)
     sampled = characters = 0
-    most_text = MOST_FREE_TEXT if is_part_of_program(spec.judge) else math.inf
-    ends_at = time.monotonic() + PATIENCE_S
+    most_text = MOST_FREE_TEXT if is_part_of_program(spec.judge) else MOST_TEXT
     asker = Asker(
         stand_in,
         notes,
@@ -367,7 +364,7 @@ async def _preview_job(
     for place in chosen:
         conversation = store.conversations.get(conversations[place])
         characters += _count_characters(conversation)
-        if sampled and (characters > most_text or time.monotonic() > ends_at):
+        if sampled and characters > most_text:
             break
         notes.conversation = sampled
         sampled += 1

@@ -11,7 +11,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.examples import Example, Reference, draw_keys
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
-from faithtui.engine.review.splits import read_split_conversations
+from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.errors import ConfigError
 from faithtui.formats.examples import example_from_json, example_json, read_examples
 from faithtui.metrics.registry import find_metric

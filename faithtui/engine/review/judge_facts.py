@@ -1,6 +1,6 @@
 """What is known of the judge of a run before its verdicts are believed, as plain text."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.review.run_prompts import describe_imported
@@ -8,9 +8,11 @@ from faithtui.errors import ConfigError
 from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
 from faithtui.judges.providers.endpoints import is_part_of_program, parse_endpoint
-from faithtui.judges.providers.prices import PriceTable
 from faithtui.store.records import RunRow, RunSpec
 from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.judges.providers.prices import PriceTable
 
 _ASKED: Final = {
     OutputFormat.SCHEMA: "by a schema its provider enforces",
@@ -24,7 +26,7 @@ _THOUSAND: Final = 1_000
 """Tokens a price is read off with: a million would be longer than some prices hold for."""
 
 
-def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
+def describe_judge(store: Store, row: RunRow, prices: "PriceTable") -> str:
     """Describe the judge of a run: what it is, what it costs, how it is asked, how good it is.
 
     Args:
@@ -85,7 +87,7 @@ def _format_address(ref: str, base_url: str | None) -> str:
     return "as its package decides" if endpoint is None else endpoint.base_url
 
 
-def _format_price(ref: str, base_url: str | None, prices: PriceTable) -> str:
+def _format_price(ref: str, base_url: str | None, prices: "PriceTable") -> str:
     try:
         read = prices.cost_nusd(ref, Usage(_THOUSAND, 0), base_url=base_url)
         written = prices.cost_nusd(ref, Usage(0, _THOUSAND), base_url=base_url)

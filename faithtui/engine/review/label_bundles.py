@@ -101,10 +101,10 @@ def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
     return MergeResult(merged, tuple(refusals), store.bundles.state_digest())
 
 
-def suggest_remedy(each: UnmergedConversation) -> str:
+def suggest_remedy(conversation: UnmergedConversation) -> str:
     """Say what can be done about a conversation whose acts were not merged."""
-    name = f"{each.conversation.source}/{each.conversation.key}"
-    if each.why == "absent":
+    name = f"{conversation.conversation.source}/{conversation.conversation.key}"
+    if conversation.why == "absent":
         return f"{name} is not in this store; import it with `faithtui import`, then merge again"
     return (
         f"{name} is in this store with other turns; import the version that was labelled under "

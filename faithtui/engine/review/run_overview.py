@@ -11,7 +11,6 @@ from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoringRule, make_score, passes_threshold
-from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.store.records import LabelCount, RunRow
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -45,6 +44,8 @@ class RunTrust:
     """What was compared, one and many."""
     compared: int
     """Units with a verdict of the judge and a human label."""
+    labelled: int
+    """Units with a human label, compared or not: an answer without claims cannot be."""
     differ: int
     """Of those, the ones on which they differ."""
     kappa: Estimate
@@ -82,6 +83,9 @@ def read_run_trust(store: Store, run: RunId) -> RunTrust:
     Raises:
         StoreError: There is no such run.
     """
+    # It brings numpy.
+    from faithtui.engine.review.reports.agreement_report import compute_run_agreement
+
     report = compute_run_agreement(store, run).report
     level = report.primary_level
     to_settle = 0
@@ -91,6 +95,7 @@ def read_run_trust(store: Store, run: RunId) -> RunTrust:
     return RunTrust(
         unit=level.unit,
         compared=level.agreement.n,
+        labelled=level.coverage.reviewed,
         differ=level.table.n - level.table.agreed_count,
         kappa=level.cohen_kappa,
         corrected=level.rate.corrected_this_run,

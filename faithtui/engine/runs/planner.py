@@ -11,7 +11,7 @@ from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import read_run_examples, store_examples
 from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
-from faithtui.engine.review.splits import read_split_conversations
+from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest

@@ -19,8 +19,12 @@ from pathlib import Path
 
 from faithtui.engine.calls.budget import BudgetCaps, Expense
 from faithtui.engine.calls.rate_limiter import SpeedLimit
-from faithtui.engine.shards.account_keeper import AccountKeeper, LocalAccount, RemoteAccount
-from faithtui.engine.shards.account_socket import SocketLink, connect_keeper, serve_keeper
+from faithtui.engine.shards.call_limits import CallLimitsServer, LocalCallLimits, RemoteCallLimits
+from faithtui.engine.shards.call_limits_socket import (
+    SocketLink,
+    connect_call_limits,
+    serve_call_limits,
+)
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
@@ -53,14 +57,19 @@ async def measure_in_turn(
         stop: Set to end the asking.
     """
     limit, caps = read_limits(settings)
-    account = LocalAccount(limit, caps, spent)
+    call_limits = LocalCallLimits(limit, caps, spent)
     outcomes: list[ShardOutcome] = []
     for shard in shards:
         if stop.is_set():
             break
         try:
             found = await measure_shard_async(
-                settings, shard, results, account=account, on_progress=on_progress, stop=stop
+                settings,
+                shard,
+                results,
+                call_limits=call_limits,
+                on_progress=on_progress,
+                stop=stop,
             )
         except FaithtuiError as error:
             found = ShardOutcome.from_error(shard.name, error)
@@ -82,17 +91,17 @@ async def measure_in_processes(
 ) -> list[ShardOutcome]:
     """Measure shards in several processes; see `measure_in_turn`."""
     limit, caps = read_limits(settings)
-    keeper = AccountKeeper(limit, caps, spent)
+    server = CallLimitsServer(limit, caps, spent)
     # Not forked: this process has an event loop, and perhaps threads.
     context = multiprocessing.get_context("spawn")
-    async with serve_keeper(keeper, stop) as socket:
+    async with serve_call_limits(server, stop) as socket:
         pool = ProcessPoolExecutor(
             min(workers, len(shards)), mp_context=context, initializer=_prepare_process
         )
         work = partial(_measure_in_process, settings, results, socket)
         waiting = {asyncio.wrap_future(pool.submit(work, each)): each for each in shards}
         try:
-            return await _collect_outcomes(waiting, keeper, on_progress, stop)
+            return await _collect_outcomes(waiting, server, on_progress, stop)
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -101,7 +110,7 @@ async def measure_in_processes(
 
 async def _collect_outcomes(
     waiting: Mapping["asyncio.Future[ShardOutcome]", Shard],
-    keeper: AccountKeeper,
+    server: CallLimitsServer,
     on_progress: ProgressSink,
     stop: asyncio.Event,
 ) -> list[ShardOutcome]:
@@ -111,7 +120,7 @@ async def _collect_outcomes(
         done, pending = await asyncio.wait(
             pending, timeout=REPORT_S, return_when=asyncio.FIRST_COMPLETED
         )
-        for each in await keeper.list_progress():
+        for each in await server.list_progress():
             on_progress(ShardOutcome(**each))
         for future in done:
             try:
@@ -179,13 +188,13 @@ def _measure_in_process(
             settings,
             shard,
             results,
-            account=RemoteAccount(link, has_budget=settings.has_budget),
+            call_limits=RemoteCallLimits(link, has_budget=settings.has_budget),
             on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
             stop=link.stop,
         )
 
     async def connect_and_measure() -> ShardOutcome:
-        async with connect_keeper(socket) as link:
+        async with connect_call_limits(socket) as link:
             if link.stop.is_set():
                 return ShardOutcome(shard.name, is_whole=False)
             return await measure(link)

@@ -100,11 +100,11 @@ def read_manifest(results: Path) -> Manifest:
         ) from error
 
 
-def _check_settings(results: Path, told: Manifest, found: Manifest) -> None:
-    differences = find_differences(told.settings, found.settings)
-    if told.shard_size != found.shard_size:
+def _check_settings(results: Path, wanted: Manifest, found: Manifest) -> None:
+    differences = find_differences(wanted.settings, found.settings)
+    if wanted.shard_size != found.shard_size:
         differences += find_differences(
-            {"shard size": told.shard_size}, {"shard size": found.shard_size}
+            {"shard size": wanted.shard_size}, {"shard size": found.shard_size}
         )
     if differences:
         raise ConfigError(

@@ -14,7 +14,7 @@ from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, Failure
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.value_json import Json, JsonFields, value_json
 from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.measurement_session import CONCURRENCY, AskingOptions
+from faithtui.engine.library.judge_session import CONCURRENCY, AskingOptions
 from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.providers.prices import read_prices
@@ -132,16 +132,16 @@ _CHANGES_NOTHING: Final = frozenset(("faithtui", "prompt_set"))
 """Another version asks the same where metric, prompts and judge are the same."""
 
 
-def find_differences(told: Mapping[str, Json], found: Mapping[str, Json]) -> list[str]:
+def find_differences(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> list[str]:
     """Say in which settings two descriptions differ, each with both values.
 
     Args:
-        told: Of this command.
+        wanted: Of this command.
         found: Of the manifest.
     """
     differences = []
-    for name in dict.fromkeys((*found, *told)):
-        here, there = told.get(name), found.get(name)
+    for name in dict.fromkeys((*found, *wanted)):
+        here, there = wanted.get(name), found.get(name)
         if name in _CHANGES_NOTHING or here == there:
             continue
         if isinstance(here, Mapping) and isinstance(there, Mapping):

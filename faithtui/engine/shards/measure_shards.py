@@ -10,7 +10,7 @@ from typing import Final
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
-from faithtui.engine.measurement_session import CONCURRENCY
+from faithtui.engine.library.judge_session import CONCURRENCY
 from faithtui.engine.shards.journal import delete_written_journal, sum_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
@@ -45,7 +45,7 @@ ENGINES: Final = (LOCAL, RAY)
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureOrder:
+class MeasureRequest:
     """Which shards of a source are measured, and where."""
 
     source: str
@@ -190,7 +190,7 @@ def measure_shards(
         >>> from faithtui import measure_shards
         >>> summary = measure_shards("logs/", "results/", judge="offline")  # doctest: +SKIP
     """
-    order = MeasureOrder(
+    request = MeasureRequest(
         source=str(source),
         results=Path(results),
         settings=MeasureSettings(
@@ -217,19 +217,19 @@ def measure_shards(
         on=on,
         ray_address=ray_address,
     )
-    return execute_order(order, on_progress)
+    return execute_request(request, on_progress)
 
 
-def execute_order(
-    order: MeasureOrder,
+def execute_request(
+    request: MeasureRequest,
     on_progress: ProgressSink = lambda outcome: None,
     on_plan: Callable[[int, int], None] = lambda shards, whole: None,
     on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
 ) -> MeasureSummary:
-    """Check an order, write the manifest, and measure what is not whole.
+    """Check a request, write the manifest, and measure what is not whole.
 
     Args:
-        order: The order.
+        request: What is measured.
         on_progress: Told the totals of a shard from time to time.
         on_plan: Told before the first question how many shards there are, and how many are whole.
         on_left_out: Told how many files of the source are no logs, by the folder that faithtui
@@ -240,44 +240,44 @@ def execute_order(
     """
     require_pyarrow()
     # A path has one slash where an address has two.
-    check_address(str(order.results))
-    if is_remote(str(order.results).replace(":/", "://", 1)):
+    check_address(str(request.results))
+    if is_remote(str(request.results).replace(":/", "://", 1)):
         raise ConfigError(
-            f"results go into a folder of a file system, and {order.results} is an address: "
+            f"results go into a folder of a file system, and {request.results} is an address: "
             "journals of shards under way are locked and grow there. Name a folder with -o, and "
             "copy it when its shards are whole, such as by `aws s3 cp --recursive`; "
             "`faithtui sample` reads it from where it is then"
         )
-    if order.workers < 1:
-        raise ConfigError(f"there are {order.workers} workers; expected 1 or more")
-    if order.on not in ENGINES:
-        raise ConfigError(f"there is no engine `{order.on}`; known: {', '.join(ENGINES)}")
-    settings, results = order.settings, order.results.expanduser().absolute()
+    if request.workers < 1:
+        raise ConfigError(f"there are {request.workers} workers; expected 1 or more")
+    if request.on not in ENGINES:
+        raise ConfigError(f"there is no engine `{request.on}`; known: {', '.join(ENGINES)}")
+    settings, results = request.settings, request.results.expanduser().absolute()
     if settings.max_failures.share is not None:
         raise ConfigError(
             f"--max-failures is {settings.max_failures}, and nobody knows how many conversations "
             "there are before they are read; give a number of questions in a row, such as 10"
         )
-    if order.on == RAY:
+    if request.on == RAY:
         from faithtui.engine.shards.ray_workers import require_ray
 
         require_ray()
-    elif order.ray_address is not None:
+    elif request.ray_address is not None:
         raise ConfigError("--ray-address goes with --on ray; leave it out, or add --on ray")
     settings.make_asking_options()
     described = settings.describe()
     if settings.wave is None:
         check_key(settings)
     every = list_shards(
-        order.source,
-        source=order.name,
-        shard_size=order.shard_size,
+        request.source,
+        source=request.name,
+        shard_size=request.shard_size,
         results=results,
         wave=settings.wave,
         on_left_out=on_left_out,
     )
-    shards = every if order.shard is None else select_shards(every, order.shard)
-    write_manifest(results, described, order.source, order.shard_size, every)
+    shards = every if request.shard is None else select_shards(every, request.shard)
+    write_manifest(results, described, request.source, request.shard_size, every)
     whole = set(list_whole_shards(results))
     if settings.retry_failed:
         wanted = whole.intersection(each.name for each in shards)
@@ -287,7 +287,7 @@ def execute_order(
         if each.name in whole:
             delete_written_journal(results, each.name)
     on_plan(len(shards), len(shards) - len(waiting))
-    outcomes = _measure(order, results, waiting, on_progress) if waiting else []
+    outcomes = _measure(request, results, waiting, on_progress) if waiting else []
     done = sum(get_table_file(results, "conversations", each.name).exists() for each in shards)
     return MeasureSummary(
         results, len(shards), done, tuple(sorted(outcomes, key=lambda each: each.shard))
@@ -338,16 +338,16 @@ def select_shards(shards: Sequence[Shard], wanted: str) -> tuple[Shard, ...]:
 
 
 def _measure(
-    order: MeasureOrder, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
+    request: MeasureRequest, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
 ) -> list[ShardOutcome]:
-    settings = order.settings
+    settings = request.settings
     spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
-    if order.workers > 1:
+    if request.workers > 1:
         # A large one that begins last is measured while the other workers have nothing to do.
         waiting = sorted(waiting, key=lambda each: each.size, reverse=True)
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
-        if order.on == RAY:
+        if request.on == RAY:
             from faithtui.engine.shards.ray_workers import measure_on_ray
 
             return await measure_on_ray(
@@ -357,12 +357,12 @@ def _measure(
                 spent,
                 on_progress,
                 stop,
-                order.workers,
-                order.ray_address,
+                request.workers,
+                request.ray_address,
             )
-        if order.workers > 1:
+        if request.workers > 1:
             return await measure_in_processes(
-                settings, waiting, results, spent, on_progress, stop, order.workers
+                settings, waiting, results, spent, on_progress, stop, request.workers
             )
         return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
 

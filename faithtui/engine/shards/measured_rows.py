@@ -13,8 +13,8 @@ from faithtui.domain.conversation import Conversation, Passage, content_hash
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Conclusion, Verdict, claim_identity
-from faithtui.engine.measurement import Measurement
-from faithtui.engine.measurement_session import CallLog
+from faithtui.engine.library.judge_session import CallLog
+from faithtui.engine.library.measurement_result import Measurement
 from faithtui.engine.shards.judgement_json import Judgement, write_judgement
 from faithtui.engine.shards.results_schema import NO_VERDICT
 from faithtui.errors import FaithtuiError, InputError
@@ -220,14 +220,14 @@ def _name_label(labels: LabelSet, name: str | None) -> str:
     return NO_VERDICT if name is None else _LABELS[labels.get_label(name).polarity]
 
 
-def _compute_uncertainty(said: list[Verdict], labels: LabelSet) -> float:
+def _compute_uncertainty(verdicts: list[Verdict], labels: LabelSet) -> float:
     """Say how far from certain a verdict is; the column `uncertainty` has the definition."""
-    home = said[0]
+    home = verdicts[0]
     if home.confidence is not None:
         return 1 - abs(2 * home.confidence - 1)
     if home.label is None:
         return 1.0
-    others = sum(each.label != home.label for each in said) / len(said)
+    others = sum(each.label != home.label for each in verdicts) / len(verdicts)
     return max(others, 0.5) if _name_label(labels, home.label) == "idk" else others
 
 

@@ -18,7 +18,7 @@ from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_usage
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
 from faithtui.engine.calls.send import CallCounts
-from faithtui.engine.measurement_session import AnyJudge, AskingOptions
+from faithtui.engine.library.judge_session import AnyJudge, AskingOptions
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.written_folders import ANSWERS, QUESTIONS, mark_wave

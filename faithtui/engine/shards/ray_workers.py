@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from faithtui.engine.calls.budget import Expense
-from faithtui.engine.shards.account_keeper import AccountKeeper, RemoteAccount
+from faithtui.engine.shards.call_limits import CallLimitsServer, RemoteCallLimits
 from faithtui.engine.shards.journal import ShardTaken
 from faithtui.engine.shards.local_workers import (
     REPORT_S,
@@ -33,7 +33,7 @@ _TAKEN_TRIES: Final = 60
 """Seconds that a worker waits for a shard whose lost worker is still dying."""
 
 _CALLS: Final = 10_000
-"""Calls of the keeper at a time: those that wait for a place or for money stand there."""
+"""Calls of the server at a time: those that wait for a place or for money stand there."""
 
 
 def require_ray() -> Any:
@@ -79,23 +79,23 @@ async def measure_on_ray(
     with _open_cluster(address, workers) as ray:
         limit, caps = read_limits(settings)
         name = f"faithtui-account-{hashlib.sha256(str(results).encode()).hexdigest()[:16]}"
-        actor = ray.remote(AccountKeeper).options(name=name, num_cpus=0, max_concurrency=_CALLS)
-        keeper = actor.remote(limit, caps, spent)
+        actor = ray.remote(CallLimitsServer).options(name=name, num_cpus=0, max_concurrency=_CALLS)
+        server = actor.remote(limit, caps, spent)
         try:
             consuming = asyncio.create_task(
-                asyncio.to_thread(_run_dataset, ray, settings, shards, results, workers, keeper)
+                asyncio.to_thread(_run_dataset, ray, settings, shards, results, workers, server)
             )
             stopping = asyncio.create_task(stop.wait())
             while not consuming.done():
                 await asyncio.wait({consuming}, timeout=REPORT_S)
-                for each in await keeper.list_progress.remote():
+                for each in await server.list_progress.remote():
                     on_progress(ShardOutcome(**each))
                 if stop.is_set():
-                    await keeper.tell_stop.remote()
+                    await server.tell_stop.remote()
             stopping.cancel()
             outcomes = await consuming
         finally:
-            ray.kill(keeper)
+            ray.kill(server)
     for each in outcomes:
         on_progress(each)
     return outcomes
@@ -132,7 +132,7 @@ def _run_dataset(
     shards: Sequence[Shard],
     results: Path,
     workers: int,
-    keeper: Any,
+    server: Any,
 ) -> list[ShardOutcome]:
     """Let Ray Data deal the shards out, and give what became of them."""
     context = ray.data.DataContext.get_current()
@@ -146,7 +146,7 @@ def _run_dataset(
     items = [{"number": number} for number in range(len(shards))]
     dataset = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         _ShardActor,
-        fn_constructor_args=(settings, list(shards), results, keeper),
+        fn_constructor_args=(settings, list(shards), results, server),
         batch_size=1,
         num_cpus=share,
         compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
@@ -158,12 +158,12 @@ class _ShardActor:
     """Measures the shards that Ray gives it, one after the other."""
 
     def __init__(
-        self, settings: MeasureSettings, shards: Sequence[Shard], results: Path, keeper: Any
+        self, settings: MeasureSettings, shards: Sequence[Shard], results: Path, server: Any
     ) -> None:
         self._settings = settings
         self._shards = shards
         self._results = results
-        self._keeper = keeper
+        self._server = server
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         found = [self._measure(self._shards[int(number)]) for number in batch["number"]]
@@ -177,7 +177,7 @@ class _ShardActor:
             return ShardOutcome.from_error(shard.name, error)
 
     async def _measure_shard(self, shard: Shard) -> ShardOutcome:
-        link = _RayLink(self._keeper, shard.name)
+        link = _RayLink(self._server, shard.name)
         await link.request("release")  # what a lost worker of this shard held
         stop = asyncio.Event()
 
@@ -193,7 +193,7 @@ class _ShardActor:
                         self._settings,
                         shard,
                         self._results,
-                        account=RemoteAccount(link, has_budget=self._settings.has_budget),
+                        call_limits=RemoteCallLimits(link, has_budget=self._settings.has_budget),
                         on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
                         stop=stop,
                     )
@@ -204,7 +204,7 @@ class _ShardActor:
                 else:
                     await link.request("report", asdict(found))
                     if found.stops_all:
-                        await self._keeper.tell_stop.remote()
+                        await self._server.tell_stop.remote()
                     return found
         finally:
             hearing.cancel()
@@ -214,16 +214,16 @@ class _ShardActor:
 
 
 class _RayLink:
-    """A worker's way to the keeper. A `KeeperLink`."""
+    """A worker's way to the server. A `CallLimitsLink`."""
 
-    def __init__(self, keeper: Any, holder: str) -> None:
-        self._keeper = keeper
+    def __init__(self, server: Any, holder: str) -> None:
+        self._server = server
         self._holder = holder
 
     async def request(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the keeper and wait for what it returns."""
-        return await getattr(self._keeper, method).remote(self._holder, *arguments)
+        """Call a method of the server and wait for what it returns."""
+        return await getattr(self._server, method).remote(self._holder, *arguments)
 
     def notify(self, method: str, *arguments: Any) -> None:
-        """Call a method of the keeper and do not wait."""
-        getattr(self._keeper, method).remote(self._holder, *arguments)
+        """Call a method of the server and do not wait."""
+        getattr(self._server, method).remote(self._holder, *arguments)

@@ -25,7 +25,7 @@ from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
-from faithtui.engine.measurement_session import (
+from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
     CallLog,
@@ -35,7 +35,7 @@ from faithtui.engine.measurement_session import (
     open_session,
 )
 from faithtui.engine.runs.gc_pause import slow_gc
-from faithtui.engine.shards.account_keeper import Account, LocalAccount
+from faithtui.engine.shards.call_limits import CallLimits, LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.measured_rows import (
@@ -104,7 +104,7 @@ async def measure_shard_async(
     shard: Shard,
     results: Path,
     *,
-    account: Account | None = None,
+    call_limits: CallLimits | None = None,
     judge: AnyJudge | None = None,
     on_progress: Callable[[ShardOutcome], None] = lambda outcome: None,
     stop: asyncio.Event | None = None,
@@ -115,7 +115,7 @@ async def measure_shard_async(
         settings: What is measured and how.
         shard: The shard.
         results: The results folder; its manifest is there.
-        account: Limits and budget that other workers share; None: of the settings, for this one.
+        call_limits: Limits and budget that other workers share; None: those of the settings.
         judge: Who answers, where it is no judge that a name opens; None: the one of the settings.
         on_progress: Told after each conversation.
         stop: Set to end the asking: answers on their way are waited for and kept.
@@ -149,17 +149,17 @@ async def measure_shard_async(
         if journal.is_whole and not settings.retry_failed:
             return ShardOutcome(shard.name, is_whole=True, was_whole=True)
         work = _ShardWork(settings, shard, metric, answering, journal, on_progress)
-        account = account or LocalAccount(
+        call_limits = call_limits or LocalCallLimits(
             SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),
             BudgetCaps(settings.budget_nusd, settings.budget_tokens),
         )
         if settings.wave is None:
-            await work.run(asking, account, stop or asyncio.Event())
+            await work.run(asking, call_limits, stop or asyncio.Event())
         else:
             async with open_wave(
                 settings.wave, shard.name, settings, answering, asking, journal, work.tally
             ) as sender:
-                await work.run(asking, account, stop or asyncio.Event(), sender)
+                await work.run(asking, call_limits, stop or asyncio.Event(), sender)
             work.waiting = sender.questions
         if not work.is_read_to_end or work.waiting:
             return work.get_outcome(is_whole=False)
@@ -206,7 +206,7 @@ class _ShardWork:
     async def run(
         self,
         options: AskingOptions,
-        account: Account,
+        call_limits: CallLimits,
         stop: asyncio.Event,
         sender: QuestionSender | None = None,
     ) -> None:
@@ -215,8 +215,8 @@ class _ShardWork:
         shared = SharedLimits(
             asking,
             replies=self._journal,
-            get_limiter=account.get_limiter,
-            budget=account.budget,
+            get_limiter=call_limits.get_limiter,
+            budget=call_limits.budget,
             breaker=self._breaker,
             sender=sender,
             tally=self.tally,

@@ -29,7 +29,7 @@ from faithtui.formats.json_lines import (
     is_array_start,
     make_storable_json,
     parse_record,
-    with_unique_keys,
+    refuse_duplicate_keys,
 )
 from faithtui.formats.json_records import cut_array, cut_lines
 
@@ -376,7 +376,7 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
         problem = find_too_many_values(text)
         if problem is not None:
             raise InputError(f"{problem}, or {DOCUMENT.way_out}", path=path)
-        value = json.loads(text, parse_constant=_to_null, object_pairs_hook=with_unique_keys)
+        value = json.loads(text, parse_constant=_to_null, object_pairs_hook=refuse_duplicate_keys)
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""

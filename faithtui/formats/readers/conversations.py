@@ -37,20 +37,20 @@ def read_records(
         del each  # a large one is not held while the next one is read
 
 
-def _parse_record(each: JsonRecord, path: Path, source: str) -> ParsedRecord:
+def _parse_record(record: JsonRecord, path: Path, source: str) -> ParsedRecord:
     found: Conversation | InputError
     images: Mapping[str, bytes] = {}
-    if isinstance(each.found, InputError):
-        found = each.found
+    if isinstance(record.found, InputError):
+        found = record.found
     else:
         try:
             read = conversation_from_json(
-                each.found, source=source, path=path, line=each.line, record=each.record
+                record.found, source=source, path=path, line=record.line, record=record.record
             )
             found, images = read.conversation, read.images
         except InputError as error:
             found = error
-    return ParsedRecord(each.line, each.record, each.end, each.size, found, images)
+    return ParsedRecord(record.line, record.record, record.end, record.size, found, images)
 
 
 def read_conversations(

@@ -234,31 +234,31 @@ def _convert_evaluations(
     tasks: dict[str, _Task] = {}
     answered: dict[tuple[str, str], list[_Task]] = {}
 
-    def read_document(each: AnySpelling) -> None:
-        documents[each.text("document_id") or ""] = dict(each.value)
+    def read_document(fields: AnySpelling) -> None:
+        documents[fields.text("document_id") or ""] = dict(fields.value)
 
-    def read_metric(each: AnySpelling) -> None:
-        if str(each.take("author")).lower() == "human":
-            scales[each.text("name") or ""] = _find_declared_scale(each)
+    def read_metric(fields: AnySpelling) -> None:
+        if str(fields.take("author")).lower() == "human":
+            scales[fields.text("name") or ""] = _find_declared_scale(fields)
 
-    def read_task(each: AnySpelling) -> None:
-        contexts = each.value.get("contexts")
+    def read_task(fields: AnySpelling) -> None:
+        contexts = fields.value.get("contexts")
         passages = [
             documents.get(AnySpelling(context).text("document_id") or "", context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
-        identity = each.text("task_id") or ""
-        task = AnySpelling({**each.value, "contexts": passages}, each.where)
+        identity = fields.text("task_id") or ""
+        task = AnySpelling({**fields.value, "contexts": passages}, fields.where)
         tasks[identity] = next(_read_tasks(task, _split_task_id(identity)[0]))
 
-    def read_evaluation(each: AnySpelling) -> None:
-        task = tasks.get(each.text("task_id") or "")
+    def read_evaluation(fields: AnySpelling) -> None:
+        task = tasks.get(fields.text("task_id") or "")
         if task is None:
             options.notes.remarks["evaluations of tasks that are not there are left out"] += 1
             return
-        model = each.text("model_id") or "model"
-        found = _read_evaluation(task, each, scales, options)
+        model = fields.text("model_id") or "model"
+        found = _read_evaluation(task, fields, scales, options)
         answered.setdefault((task.conversation, model), []).append(found)
 
     for name, read in (

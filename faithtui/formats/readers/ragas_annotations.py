@@ -100,13 +100,13 @@ def _add_output(
     answer: int,
     judge: str,
     scale: str,
-    said: Mapping[str, Any],
+    output: Mapping[str, Any],
     edited: Mapping[str, Any] | None,
     accepted: object,
 ) -> None:
-    statements = _list_statements(said)
+    statements = _list_statements(output)
     if statements:
-        changed = {claim: verdict for claim, verdict, _ in _list_statements(edited or said)}
+        changed = {claim: verdict for claim, verdict, _ in _list_statements(edited or output)}
         draft.verdicts.append(
             ImportedWindow(
                 judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
@@ -119,13 +119,13 @@ def _add_output(
             if verdict is not None:
                 draft.add_rating(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
         return
-    verdict = said.get("verdict")
+    verdict = output.get("verdict")
     if verdict is None:
         return
     word = _to_yes_no(verdict)
     draft.add_verdict(
         ImportedVerdict(
-            judge, answer, word=str(verdict), passed=_to_passed(word), reason=said.get("reason")
+            judge, answer, word=str(verdict), passed=_to_passed(word), reason=output.get("reason")
         )
     )
     if edited is not None and edited.get("verdict") is not None:

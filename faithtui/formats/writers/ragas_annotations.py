@@ -105,12 +105,12 @@ def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
 
 
 def _prompt_json(
-    asked: dict[str, object], said: dict[str, object], edited: dict[str, object]
+    asked: dict[str, object], output: dict[str, object], edited: dict[str, object]
 ) -> dict[str, object]:
     return {
         "prompt_input": asked,
-        "prompt_output": said,
-        "edited_output": None if edited == said else edited,
+        "prompt_output": output,
+        "edited_output": None if edited == output else edited,
     }
 
 

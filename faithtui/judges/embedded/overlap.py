@@ -15,7 +15,7 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.doubts import DoubtKind
-from faithtui.domain.text.framing import blank_citations, find_statement
+from faithtui.domain.text.framing import blank_out_citations, find_statement
 from faithtui.domain.text.languages import (
     MEASURED_LANGUAGE,
     are_comparable_languages,
@@ -92,7 +92,7 @@ def judge_claim(
     parts = [
         (compare_sentence(statement.of(text), context), each.span.start + statement.start)
         for each in stating
-        for text in (blank_citations(each.text),)
+        for text in (blank_out_citations(each.text),)
         for statement in (find_statement(text),)
     ] or [(compare_sentence("", context), 0)]
     # The part with a clash decides, so its evidence and reason come first.

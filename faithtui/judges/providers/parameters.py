@@ -139,5 +139,5 @@ def _list_wire_names(name: str) -> tuple[str, ...]:
     return _WIRE_NAMES.get(name, (name,))
 
 
-def _is_named(name: str, said: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said) is not None
+def _is_named(name: str, message: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", message) is not None

@@ -132,7 +132,7 @@ def _choose_error(
     status: int,
     headers: Mapping[str, str],
     body: str,
-    said: str,
+    message: str,
     endpoint: Endpoint,
     key: Secret,
     *,
@@ -140,9 +140,9 @@ def _choose_error(
     rung: OutputFormat | None,
 ) -> JudgeError:
     """Choose the error for what a provider said; see `make_judge_error`."""
-    what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
+    what = f"{endpoint.host} answered {status}" + (f": {message}" if message else "")
     is_spent = (
-        bool(_QUOTA_CODES.intersection(find_codes(body))) or "credit balance is too low" in said
+        bool(_QUOTA_CODES.intersection(find_codes(body))) or "credit balance is too low" in message
     )
     if status == 402 or (is_spent and status in {400, 403, 429}):
         return JudgeQuotaExceeded(
@@ -156,12 +156,12 @@ def _choose_error(
         return JudgeTimeout(what, status=status)
     named = " ".join(_find_names(body))
     # A model may be called `vision-tools`; as a whole word, for one may be called `m` as well.
-    about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{said} {named}")
+    about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{message} {named}")
     if status in {400, 422} and _FILTERED.search(about):
-        return JudgeRefused(f"{what}. A filter kept the question from the model", raw=said)
+        return JudgeRefused(f"{what}. A filter kept the question from the model", raw=message)
     if (status == 500 or status in _ABOUT_CONTENT) and _TOO_LONG.search(about):
         return _make_too_long_error(what, status)
-    if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
+    if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(message):
         return JudgeRequestRejected(
             f"{what}. The question carries images: choose a judge that takes them, of this kind "
             "and size and from where they lie",

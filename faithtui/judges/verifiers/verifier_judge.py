@@ -185,9 +185,9 @@ def collect_evidence_text(found: "OverlapVerdict", context: "SentenceIndex") -> 
     )
 
 
-def _make_reason(said: Likelihoods, sentences: int) -> str:
+def _make_reason(likelihoods: Likelihoods, sentences: int) -> str:
     noun = "sentence" if sentences == 1 else "sentences"
     return (
-        f"P(yes) {said.yes:.2f}, P(no) {said.no:.2f}, P(idk) {said.idk:.2f}, by {sentences} "
-        f"evidence {noun} and those beside them."
+        f"P(yes) {likelihoods.yes:.2f}, P(no) {likelihoods.no:.2f}, P(idk) {likelihoods.idk:.2f}, "
+        f"by {sentences} evidence {noun} and those beside them."
     )

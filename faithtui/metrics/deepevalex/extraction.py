@@ -32,7 +32,7 @@ class Extraction:
     """By position of the window."""
 
     def get_claims_and_truths(
-        self, each: AnsweredInteraction
+        self, answered: AnsweredInteraction
     ) -> tuple[tuple[Claim, ...], tuple[Truth, ...]]:
         """Give the claims of one answer and the truths of its documents, without repeats.
 
@@ -40,10 +40,10 @@ class Extraction:
             JudgeError: One of the questions behind them failed.
         """
         truths: dict[str, Truth] = {}
-        for document in each.contexts or ():
+        for document in answered.contexts or ():
             for truth in _or_raise(self.truths.get(document, ())):
                 truths.setdefault(truth.text, truth)
-        return _or_raise(self.claims[each.window.position]), tuple(truths.values())
+        return _or_raise(self.claims[answered.window.position]), tuple(truths.values())
 
 
 def extract_claims_and_truths(
@@ -80,11 +80,11 @@ def extract_claims_and_truths(
                 else tuple(locate_fact(fact, document) for fact in reply[position][:limit])
             )
 
-    def extract_claims(each: AnsweredInteraction) -> Questions[None]:
-        found.claims[each.window.position] = (
-            (yield from _ask_claims(prompts, each))
+    def extract_claims(answered: AnsweredInteraction) -> Questions[None]:
+        found.claims[answered.window.position] = (
+            (yield from _ask_claims(prompts, answered))
             if given is None
-            else tuple(claim for claim in given if claim.turn in each.turns)
+            else tuple(claim for claim in given if claim.turn in answered.turns)
         )
 
     yield from ask_all(
@@ -101,14 +101,16 @@ def extract_claims_and_truths(
 
 
 def _ask_claims(
-    prompts: PromptSet, each: AnsweredInteraction
+    prompts: PromptSet, answered: AnsweredInteraction
 ) -> Questions[tuple[Claim, ...] | JudgeError]:
     answers = {
         turn: answer
-        for turn, answer in zip(each.turns, each.answers, strict=True)
+        for turn, answer in zip(answered.turns, answered.answers, strict=True)
         if answer.text_with_marks.strip()
     }
-    question = make_claims_question(prompts, tuple(answers.values()), each.questions, each.history)
+    question = make_claims_question(
+        prompts, tuple(answers.values()), answered.questions, answered.history
+    )
     reply = yield from ask_or_error(ask_with_peer_errors(question, "claims", None), as_peer=False)
     if isinstance(reply, JudgeError):
         return reply

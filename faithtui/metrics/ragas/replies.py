@@ -9,18 +9,19 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import INFERENCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.shapes import make_list_shape, make_object_schema, make_verdicts_shape
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 _FENCE = "```json"
 _FENCED = re.compile(r"```(?:json)?(.*)", re.DOTALL)
-_INTEGER = TypeAdapter(int)
-"""Reads what pydantic takes for an integer: also `true`, `"1"` and 2.0."""
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -97,13 +98,27 @@ def _read_inference(name: str, value: object) -> ParsedInference:
     statement, reason = value.get("statement"), value.get("reason")
     if not isinstance(statement, str) or not isinstance(reason, str):
         raise ReplyMismatch(f"`{name}` must have the strings `statement` and `reason`")
-    try:
-        verdict = _INTEGER.validate_python(value.get("verdict"))
-    except ValidationError as error:
-        raise ReplyMismatch(f"`{name}.verdict`: {error.errors()[0]['msg']}") from error
+    verdict = _read_integer(f"{name}.verdict", value.get("verdict"))
     return ParsedInference(
         "1" if verdict else "0", _value_as_text(value["verdict"]), reason.strip() or None
     )
+
+
+def _read_integer(name: str, value: object) -> int:
+    """Read what pydantic takes for an integer: also `true`, `"1"` and 2.0."""
+    from pydantic import ValidationError  # 8 MB that listing metrics does not need
+
+    try:
+        return _make_integer_adapter().validate_python(value)
+    except ValidationError as error:
+        raise ReplyMismatch(f"`{name}`: {error.errors()[0]['msg']}") from error
+
+
+@cache
+def _make_integer_adapter() -> "TypeAdapter[int]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(int)
 
 
 def _value_as_text(word: object) -> str:

@@ -164,9 +164,11 @@ def _ask_about_document(
     )
 
 
-def _replace_numbers(said: ParsedVerdict, numbers: Mapping[str, str]) -> ParsedVerdict:
+def _replace_numbers(verdict: ParsedVerdict, numbers: Mapping[str, str]) -> ParsedVerdict:
     """Replace the numbers of messages by their texts."""
-    return replace(said, supports=tuple(dict.fromkeys(numbers[each] for each in said.supports)))
+    return replace(
+        verdict, supports=tuple(dict.fromkeys(numbers[each] for each in verdict.supports))
+    )
 
 
 def _derive_findings(
@@ -195,12 +197,12 @@ def _derive_findings(
 
 
 def _decide_verdict(
-    claim: Claim, said: Sequence[ParsedVerdict], in_view: Mapping[str, Truth], as_peer: bool
+    claim: Claim, replies: Sequence[ParsedVerdict], in_view: Mapping[str, Truth], as_peer: bool
 ) -> Verdict:
     """Decide a statement in one window, from what was said where it met messages in view."""
     serving = [
         (each, text)
-        for each in said
+        for each in replies
         if as_peer or read_relevance_label(each.word, as_peer) == "yes"
         for text in each.supports
         if text in in_view
@@ -216,7 +218,7 @@ def _decide_verdict(
             evidence=tuple(Evidence(in_view[text], "supports") for _, text in serving),
         )
     unnamed: dict[str | None, ParsedVerdict] = {}
-    for each in said:
+    for each in replies:
         label = read_relevance_label(each.word, as_peer)
         if not each.supports or label != "yes":
             unnamed.setdefault(label, each)

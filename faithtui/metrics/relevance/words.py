@@ -22,11 +22,11 @@ def read_relevance_label(word: str | None, as_peer: bool) -> str | None:
     return RELEVANCE.find_name(word)
 
 
-def has_relevance_label(said: ParsedVerdict, as_peer: bool) -> bool:
+def has_relevance_label(verdict: ParsedVerdict, as_peer: bool) -> bool:
     """Whether an entry answers the question: it has a word we can read."""
-    return read_relevance_label(said.word, as_peer) is not None
+    return read_relevance_label(verdict.word, as_peer) is not None
 
 
-def contradicts_itself(said: ParsedVerdict) -> bool:
+def contradicts_itself(verdict: ParsedVerdict) -> bool:
     """Whether a statement is called irrelevant beside messages that it serves."""
-    return bool(said.supports) and read_relevance_label(said.word, as_peer=False) == "no"
+    return bool(verdict.supports) and read_relevance_label(verdict.word, as_peer=False) == "no"

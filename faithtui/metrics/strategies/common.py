@@ -88,9 +88,9 @@ def read_faithfulness_label(word: str | None, as_peer: bool) -> str | None:
     return FAITHFULNESS.find_name(word)
 
 
-def has_faithfulness_label(said: ParsedVerdict | None, as_peer: bool) -> bool:
+def has_faithfulness_label(verdict: ParsedVerdict | None, as_peer: bool) -> bool:
     """Whether an entry answers the question, so that it need not be asked again."""
-    return said is not None and read_faithfulness_label(said.word, as_peer) is not None
+    return verdict is not None and read_faithfulness_label(verdict.word, as_peer) is not None
 
 
 def add_peer_reasons(

@@ -356,27 +356,31 @@ def _read_findings(
 
 
 def _make_finding(
-    said: ParsedVerdict | None, truths: Sequence[str], numbers: Mapping[str, str], *, as_peer: bool
+    verdict: ParsedVerdict | None,
+    truths: Sequence[str],
+    numbers: Mapping[str, str],
+    *,
+    as_peer: bool,
 ) -> ClaimFinding:
     """Make a finding of an entry. Numbers that do not stand above the claim name nothing.
 
     A set with such a number is not whole: what is left of it speaks for a part of the claim.
     """
-    if said is None:
+    if verdict is None:
         return ClaimFinding(frozenset(truths), None, None)
 
     def find_known_truths(wanted: Sequence[str]) -> TruthSet:
         return frozenset(numbers[each] for each in wanted if numbers.get(each) in truths)
 
-    whole = [each for each in said.sufficient if all(numbers.get(n) in truths for n in each)]
-    broken = [each for each in said.sufficient if each not in whole]
+    whole = [each for each in verdict.sufficient if all(numbers.get(n) in truths for n in each)]
+    broken = [each for each in verdict.sufficient if each not in whole]
     sufficient = keep_smallest_sets([find_known_truths(each) for each in whole])
-    contradicts = find_known_truths(said.contradicts)
-    partial = find_known_truths(said.partial).union(*map(find_known_truths, broken))
+    contradicts = find_known_truths(verdict.contradicts)
+    partial = find_known_truths(verdict.partial).union(*map(find_known_truths, broken))
     return ClaimFinding(
         truths=frozenset(truths),
-        verdict=said,
-        label=read_faithfulness_label(said.word, as_peer),
+        verdict=verdict,
+        label=read_faithfulness_label(verdict.word, as_peer),
         sufficient=sufficient,
         partial=partial.difference(contradicts, *sufficient),
         contradicts=contradicts,

@@ -125,7 +125,7 @@ def replay_label_log(
 
 
 def _count_single_blind_act(
-    act: LabelEvent, places: Mapping[LabelId, int], heard: Callable[[str], str | None]
+    act: LabelEvent, places: Mapping[LabelId, int], translate: Callable[[str], str | None]
 ) -> CountedLabels | None:
     """Read a claim's only act: as replaying it would, in a quarter of the time.
 
@@ -135,7 +135,7 @@ def _count_single_blind_act(
     verdict = act.verdict
     if act.action not in _BLIND or verdict is None:
         return None
-    word = heard(verdict)
+    word = translate(verdict)
     human = verdict if word is None else word
     place = places[act.id]
     opinion = Opinion(act.reviewer, human, act.action, True, act.seconds, act.code, place)
@@ -151,7 +151,7 @@ def _make_counted_labels(
     standing: Sequence[HumanVerdict],
     before: Sequence[HumanVerdict],
     places: Mapping[LabelId, int],
-    heard: Callable[[str], str | None],
+    translate: Callable[[str], str | None],
     home_labels: HomeLabelsByRun,
 ) -> CountedLabels:
     """Combine what people say of one claim.
@@ -160,7 +160,7 @@ def _make_counted_labels(
         standing: What each person stands by.
         before: The same without final words; () when there are none.
         places: Place in the log of each act.
-        heard: Translates a word into one of the run; None: it means nothing there.
+        translate: Translates a word into one of the run; None: it means nothing there.
         home_labels: What judges say now.
     """
     fresh = [each for each in standing if each.is_counted and not _is_stale(each, home_labels)]
@@ -174,13 +174,13 @@ def _make_counted_labels(
             for each in before
             if each.reviewer in settled and each.is_counted and not _is_stale(each, home_labels)
         ]
-    opinions = [_make_opinion(each, places, heard) for each in (*fresh, *own)]
+    opinions = [_make_opinion(each, places, translate) for each in (*fresh, *own)]
     opinions.sort(key=attrgetter("order"))
     if len(fresh) == 1:
-        word, untranslated = _translate_verdict(fresh[0], heard), fresh[0].verdict
+        word, untranslated = _translate_verdict(fresh[0], translate), fresh[0].verdict
     else:
         word = combine_verdicts(
-            [replace(each, verdict=_translate_verdict(each, heard)) for each in fresh]
+            [replace(each, verdict=_translate_verdict(each, translate)) for each in fresh]
         )
         untranslated = combine_verdicts(fresh)
     return CountedLabels(
@@ -193,8 +193,8 @@ def _make_counted_labels(
     )
 
 
-def _translate_verdict(found: HumanVerdict, heard: Callable[[str], str | None]) -> str | None:
-    return None if found.verdict is None else heard(found.verdict)
+def _translate_verdict(found: HumanVerdict, translate: Callable[[str], str | None]) -> str | None:
+    return None if found.verdict is None else translate(found.verdict)
 
 
 def _find_uncounted_state(standing: Sequence[HumanVerdict]) -> LabelState:
@@ -212,7 +212,7 @@ def _find_uncounted_state(standing: Sequence[HumanVerdict]) -> LabelState:
 def _make_opinion(
     found: HumanVerdict,
     places: Mapping[LabelId, int],
-    heard: Callable[[str], str | None],
+    translate: Callable[[str], str | None],
 ) -> Opinion:
     assert found.event is not None
     assert found.verdict is not None
@@ -220,7 +220,7 @@ def _make_opinion(
     settled_blind = found.action is Action.ADJUDICATED and not found.event.saw_judge
     return Opinion(
         reviewer=found.reviewer,
-        verdict=heard(found.verdict) or found.verdict,
+        verdict=translate(found.verdict) or found.verdict,
         action=found.action,
         blind=found.action in _BLIND or settled_blind,
         seconds=found.event.seconds,

@@ -72,7 +72,7 @@ def make_log_condition(term: Term) -> ColumnElement[bool]:
 
 
 def find_claims_by_label_terms(
-    term: Term, said: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
+    term: Term, labels: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
 ) -> set[ClaimId]:
     """Find the claims that meet a term about people, negation left aside.
 
@@ -81,16 +81,16 @@ def find_claims_by_label_terms(
 
     Args:
         term: About people, and not `is:unlabelled` or `human:none`.
-        said: What people stand by.
+        labels: What people stand by.
         rule: The run's.
         judged: The judge's label of each claim in question.
     """
     wanted = term.value.casefold()
-    people = said.items()
+    people = labels.items()
     match term.name:
         case TermName.HUMAN:
             word = rule.translate_label(wanted)
-            return {each for each, found in _list_consensus(said, rule) if found == word}
+            return {each for each, found in _list_consensus(labels, rule) if found == word}
         case TermName.REVIEWER:
             return _filter_claims(
                 people, lambda each: each.has_content and each.reviewer.casefold() == wanted
@@ -100,11 +100,11 @@ def find_claims_by_label_terms(
             return _filter_claims(people, lambda each: each.code == code)
     match wanted:
         case "labelled":
-            return {each for each, _ in _list_consensus(said, rule)}
+            return {each for each, _ in _list_consensus(labels, rule)}
         case "agreement":
-            return {each for each, word in _list_consensus(said, rule) if judged[each] == word}
+            return {each for each, word in _list_consensus(labels, rule) if judged[each] == word}
         case "disagreement":
-            decided = (each for each in _list_consensus(said, rule) if each[1] != TIE)
+            decided = (each for each in _list_consensus(labels, rule) if each[1] != TIE)
             return {each for each, word in decided if judged[each] != word}
         case "flagged":
             return _filter_claims(people, lambda each: each.flagged)
@@ -116,9 +116,9 @@ def find_claims_by_label_terms(
             return _filter_claims(people, lambda each: each.note is not None)
 
 
-def _list_consensus(said: VerdictsByClaim, rule: ScoringRule) -> Iterable[tuple[ClaimId, str]]:
-    agreed = compute_consensus(said, rule)
-    return ((each, agreed[each]) for each in said if each in agreed)
+def _list_consensus(labels: VerdictsByClaim, rule: ScoringRule) -> Iterable[tuple[ClaimId, str]]:
+    agreed = compute_consensus(labels, rule)
+    return ((each, agreed[each]) for each in labels if each in agreed)
 
 
 def _filter_claims(

@@ -64,7 +64,7 @@ def read_extraction_units(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,
-    said: Mapping[ClaimId, CountedLabels],
+    labels: Mapping[ClaimId, CountedLabels],
 ) -> tuple[ExtractionUnit, ...]:
     """Read the answers of a run that were declared complete, and what its judge missed in them."""
     complete = human_label.c.mark == LabelMark.COMPLETE.value
@@ -90,7 +90,7 @@ def read_extraction_units(
     for number, at, _, claim_id, _, _, kind, _ in judged.homes:
         if kind == "claim":
             talk = judged.items[number].conversation
-            extracted[talk, at].append(said.get(claim_id, UNREVIEWED))
+            extracted[talk, at].append(labels.get(claim_id, UNREVIEWED))
     who_said = {places[claim_id]: who for claim_id, who in declared.items()}
     return tuple(
         _make_extraction_unit(

@@ -130,9 +130,9 @@ def hash_bundle_labels(
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
-def _list_evidence_and_misses(each: HumanVerdict) -> list[object]:
+def _list_evidence_and_misses(verdict: HumanVerdict) -> list[object]:
     """List what else a person marked; runs count by their number, as they differ by store."""
-    marks = [each.evidence, len(each.missed_in), len(each.complete_in)]
+    marks = [verdict.evidence, len(verdict.missed_in), len(verdict.complete_in)]
     return marks if any(marks) else []
 
 

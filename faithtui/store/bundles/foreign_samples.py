@@ -76,12 +76,12 @@ def add_samples(
 
 def _make_sample_claim_rows(
     connection: Connection,
-    told: BundleSample,
+    sample: BundleSample,
     run_id: int,
     conversation_ids: Mapping[ConversationName, int],
 ) -> list[dict[str, Any]] | None:
     """Make the rows of a sample's claims; None when one of them is not in the run here."""
-    conversations = sorted({conversation_ids[each.claim.conversation] for each in told.claims})
+    conversations = sorted({conversation_ids[each.claim.conversation] for each in sample.claims})
     claims = read_stored_claims(connection, conversations)
     items: dict[int, int] = {}
     for some in split_into_chunks(conversations):
@@ -92,7 +92,7 @@ def _make_sample_claim_rows(
         ):
             items[row.conversation_id] = row.id
     rows: list[dict[str, Any]] = []
-    for position, each in enumerate(told.claims):
+    for position, each in enumerate(sample.claims):
         here = claims.get(make_claim_key(each.claim, conversation_ids))
         item = items.get(conversation_ids[each.claim.conversation])
         if here is None or item is None:
@@ -110,27 +110,27 @@ def _make_sample_claim_rows(
     return rows
 
 
-def _sample_columns(told: BundleSample, run_id: int) -> dict[str, Any]:
+def _sample_columns(sample: BundleSample, run_id: int) -> dict[str, Any]:
     return {
-        "uid": told.uid,
-        "name": told.name,
-        "kind": told.kind,
+        "uid": sample.uid,
+        "name": sample.name,
+        "kind": sample.kind,
         "run_id": run_id,
-        "reviewer": told.reviewer,
-        "design": told.design,
-        "stratified_by": list(told.stratified_by),
-        "seed": told.seed,
-        "blind": told.blind,
-        "shown_share": told.shown_share,
-        "frame": told.frame,
+        "reviewer": sample.reviewer,
+        "design": sample.design,
+        "stratified_by": list(sample.stratified_by),
+        "seed": sample.seed,
+        "blind": sample.blind,
+        "shown_share": sample.shown_share,
+        "frame": sample.frame,
         "strata": [
             {"name": name, "population": population, "drawn": drawn}
-            for name, population, drawn in told.strata
+            for name, population, drawn in sample.strata
         ],
-        "created_at": told.created_at,
-        "closed_at": told.closed_at,
-        "decision": told.decision,
+        "created_at": sample.created_at,
+        "closed_at": sample.closed_at,
+        "decision": sample.decision,
         "population": None
-        if told.population is None
-        else make_json_storable(dict(told.population)),
+        if sample.population is None
+        else make_json_storable(dict(sample.population)),
     }

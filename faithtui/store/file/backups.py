@@ -18,7 +18,7 @@ from faithtui.store.file.errors import (
     translate_errors,
 )
 from faithtui.store.schema.checksums import find_changed_rows_in
-from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
 """Ends of the files that belong to a store while it is open."""
@@ -179,8 +179,9 @@ def find_damage(file: Path) -> list[str]:
             version = read_version(connection)
             if version is None:
                 return ["it does not say of which version its tables are"]
-            if version > HEAD:
-                return [f"a newer faithtui wrote it (tables {version}, this one knows {HEAD})"]
+            newest = find_head_revision()
+            if version > newest:
+                return [f"a newer faithtui wrote it (tables {version}, this one knows {newest})"]
             found = [line for (line,) in connection.execute("PRAGMA integrity_check")]
             damage = [line for line in found if line != "ok"]
             if connection.execute("PRAGMA foreign_key_check").fetchone():

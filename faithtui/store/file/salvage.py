@@ -23,7 +23,7 @@ from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
 from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing
 from faithtui.store.file.errors import read_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
-from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 from faithtui.store.search.word_index import rebuild_index
 
 _ROWS_TRIED_SINGLY: Final = 4_000
@@ -278,7 +278,7 @@ def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:
     if tables == (0,):
         raise StoreError(f"{store} holds nothing; go back to a copy")
     version = read_version(connection)
-    return HEAD if version is None or version > HEAD else version
+    return find_head_revision() if version is None or version > find_head_revision() else version
 
 
 def _make_tables(target: sqlite3.Connection, version: str) -> None:

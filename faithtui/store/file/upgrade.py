@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from faithtui.errors import ExportError, StoreError
 from faithtui.store.file.backups import copy_before_upgrade
 from faithtui.store.file.errors import read_version
-from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 
 def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
@@ -33,10 +33,10 @@ def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
             "go back to a copy with `faithtui backup --restore COPY`, or take over what can be "
             "read with `faithtui doctor --salvage NEW`"
         )
-    if version > HEAD:
+    if version > find_head_revision():
         raise StoreError(
             f"{path} was written by a newer faithtui (tables {version}, this one knows "
-            f"{HEAD}); update faithtui, or choose another file with --store"
+            f"{find_head_revision()}); update faithtui, or choose another file with --store"
         )
     return version
 
@@ -67,7 +67,7 @@ def upgrade_tables(path: Path, writer: Connection, raw: sqlite3.Connection) -> P
     with contextlib.ExitStack() as if_it_fails:
         with writer.begin():
             version = recognise_version(path, raw)
-            if version != HEAD:  # another process may have been faster
+            if version != find_head_revision():  # another process may have been faster
                 if version is not None:
                     copy = _keep_copy(path, version)
                     if_it_fails.callback(copy.unlink)

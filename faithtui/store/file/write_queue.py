@@ -89,7 +89,7 @@ class WriteQueue:
             self._changed.notify()
         return job.future
 
-    def rest_for(self, seconds: float) -> None:
+    def delay_other_work(self, seconds: float) -> None:
         """Let what is not urgent wait from now on for so long."""
         with self._changed:
             self._rest_until = self._seconds() + seconds

@@ -92,9 +92,9 @@ class Writer:
 
         return self.put(run, urgent=False).result()
 
-    def rest_for(self, seconds: float) -> None:
+    def delay_other_work(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
-        self._queue.rest_for(seconds)
+        self._queue.delay_other_work(seconds)
 
     def stop(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""

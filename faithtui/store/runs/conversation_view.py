@@ -126,8 +126,8 @@ def _fill_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
     return tuple(found)
 
 
-def _unique_claims(each: StoredWindow) -> tuple[ClaimId, ...]:
-    return tuple(dict.fromkeys(each.claims))
+def _unique_claims(window: StoredWindow) -> tuple[ClaimId, ...]:
+    return tuple(dict.fromkeys(window.claims))
 
 
 def read_turns(
@@ -220,7 +220,7 @@ def _read_claims(
     item: ItemId,
     reviewer: str,
     human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
-    said: Mapping[Hashable, str],
+    consensus: Mapping[Hashable, str],
     place: Mapping[TruthId, int],
     numbers: Mapping[int, int],
     contents: Mapping[int, str],
@@ -233,7 +233,7 @@ def _read_claims(
         item: Conversation of the run.
         reviewer: Whose verdicts are `mine`.
         human: What people stand by, in their own words.
-        said: Consensus of people, in the run's words.
+        consensus: Consensus of people, in the run's words.
         place: Place of each truth in the list on screen.
         numbers: P number by id of the document.
         contents: What each turn says.
@@ -299,7 +299,7 @@ def _read_claims(
             others=tuple(
                 each for each in human.get(ClaimId(row.id), ()) if each.reviewer != reviewer
             ),
-            human=said.get(ClaimId(row.id)),
+            human=consensus.get(ClaimId(row.id)),
             kind=row.kind,
             document=numbers.get(row.document_id),
             seen=known is None or row.id in known,

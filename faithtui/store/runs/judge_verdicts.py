@@ -189,20 +189,20 @@ def answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int],
 
 
 def choose_window_label(
-    said: Sequence[str | None], rule: Duplicates, severity: Mapping[str, int]
+    labels: Sequence[str | None], rule: Duplicates, severity: Mapping[str, int]
 ) -> str | None:
     """Choose one label of those that a claim has in several windows.
 
     Args:
-        said: In the order of the windows, at least one.
+        labels: In the order of the windows, at least one.
         rule: Which.
         severity: How bad each label is; larger is worse. One that is not named is harmless.
     """
     if rule == "first_window":
-        return said[0]
+        return labels[0]
     if rule == "latest":
-        return said[-1]
-    votes = Counter(label for label in said if label is not None)
+        return labels[-1]
+    votes = Counter(label for label in labels if label is not None)
     if not votes:
         return None
     counted = votes if rule == "majority" else dict.fromkeys(votes, 1)

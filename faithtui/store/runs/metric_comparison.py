@@ -126,14 +126,14 @@ def _is_judged(home: Score) -> bool:
 
 
 def _make_cell(
-    rule: ScoringRule, labels: Sequence[HomeLabel], home: Score, said: Mapping[Hashable, str]
+    rule: ScoringRule, labels: Sequence[HomeLabel], home: Score, consensus: Mapping[Hashable, str]
 ) -> ComparisonCell:
     counts = Counter(each.label for each in labels)
     return ComparisonCell(
         score=answer_score(rule, labels, home),
         labels={label: count for label, count in counts.items() if label is not None},
         missing=counts[None],
-        corrected=answer_score(rule, labels, home, said),
+        corrected=answer_score(rule, labels, home, consensus),
     )
 
 

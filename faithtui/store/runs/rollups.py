@@ -26,7 +26,7 @@ from faithtui.domain.scores import (
     no_score,
     score_conversation,
 )
-from faithtui.domain.windows import cut_interactions
+from faithtui.domain.windows import split_into_interactions
 from faithtui.store.annotations.label_replay import (
     compute_consensus,
     read_conversation_acts,
@@ -141,7 +141,7 @@ def _interaction_of_turns(connection: Connection, conversation_id: int) -> dict[
     roles = connection.execute(_ROLES, {"conversation": conversation_id}).scalars()
     # `answers_alone` changes nothing in a conversation that has a user turn, and without it a
     # conversation that has none would not have been judged.
-    parts = cut_interactions([Turn(role, "") for role in roles], answers_alone=True)
+    parts = split_into_interactions([Turn(role, "") for role in roles], answers_alone=True)
     return {position: part.position for part in parts for position in part.turns}
 
 

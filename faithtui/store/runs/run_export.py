@@ -142,11 +142,11 @@ class RunExports:
                 every_window=every_window,
             )
             items = connection.execute(select_sizes(run_id)).all()
-            for first, last in cut_parts([tuple(each) for each in items]):
+            for first, last in split_into_parts([tuple(each) for each in items]):
                 yield from reader.read_part(first, last)
 
 
-def cut_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def split_into_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Cut a run into parts, each the first and the last number of its conversations.
 
     Args:
@@ -569,10 +569,10 @@ class _PartReader:
         }
 
     def _read_marked_texts(
-        self, said: Mapping[ClaimId, tuple[HumanVerdict, ...]]
+        self, labels: Mapping[ClaimId, tuple[HumanVerdict, ...]]
     ) -> Mapping[str, str]:
         names = {
-            mark.document for people in said.values() for one in people for mark in one.evidence
+            mark.document for people in labels.values() for one in people for mark in one.evidence
         }
         if not names:
             return {}

@@ -91,10 +91,10 @@ class Runs:
         with self._database.open_reader() as connection:
             found = run_rows(connection, [run_id])
         if not found:
-            raise StoreError(self._no_run(run_id))
+            raise StoreError(self._describe_missing_run(run_id))
         return found[0]
 
-    def _no_run(self, run_id: RunId) -> str:
+    def _describe_missing_run(self, run_id: RunId) -> str:
         return (
             f"there is no run {run_id} in {self._database.path}; "
             "`faithtui runs` lists those there are"
@@ -127,7 +127,7 @@ class Runs:
             .values(state=state.value, reason=reason, finished_at=finished_at)
         )
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
-            raise StoreError(self._no_run(run_id))
+            raise StoreError(self._describe_missing_run(run_id))
 
     def archive(self, runs: Sequence[RunId]) -> None:
         """Put runs away: lists leave them out, everything else stays as it is.
@@ -150,7 +150,7 @@ class Runs:
             for each in runs:
                 change = update(run).where(run.c.id == each).values(archived_at=at)
                 if not connection.execute(change).rowcount:
-                    raise StoreError(self._no_run(each))
+                    raise StoreError(self._describe_missing_run(each))
 
         self._database.write(update_rows, urgent=True)
 
@@ -164,7 +164,7 @@ class Runs:
             update(run).where(run.c.id == run_id).values(budget_nusd=nusd, budget_tokens=tokens)
         )
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
-            raise StoreError(self._no_run(run_id))
+            raise StoreError(self._describe_missing_run(run_id))
 
     def set_max_failures(self, run_id: RunId, limit: FailureLimit) -> None:
         """Change after how many failures a run stops.
@@ -174,7 +174,7 @@ class Runs:
         """
         change = update(run).where(run.c.id == run_id).values(max_failures=str(limit))
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
-            raise StoreError(self._no_run(run_id))
+            raise StoreError(self._describe_missing_run(run_id))
 
     def list_pending(
         self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
@@ -285,7 +285,7 @@ class Runs:
             )
         )
 
-    def claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+    def list_claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
         """List the claims a run judged in a conversation, in the order of its text.
 
         Statements of documents and whole answers are left out. () where the run found none, has

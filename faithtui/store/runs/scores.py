@@ -14,7 +14,7 @@ _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
 def score_labels_beside_judge(
-    judged: JudgedRun, said: Mapping[ClaimId, str]
+    judged: JudgedRun, consensus: Mapping[ClaimId, str]
 ) -> Iterator[UnitScores]:
     """Score what people labelled completely, beside the judge.
 
@@ -23,13 +23,13 @@ def score_labels_beside_judge(
 
     Args:
         judged: The run.
-        said: People's consensus in the words of the run.
+        consensus: People's consensus in the words of the run.
 
     Yields:
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[WindowScore]] = {}
-    scoring = _UnitScorer(judged, said)
+    scoring = _UnitScorer(judged, consensus)
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
@@ -42,10 +42,10 @@ def score_labels_beside_judge(
 class _UnitScorer:
     """Scores by what people said."""
 
-    def __init__(self, judged: JudgedRun, said: Mapping[ClaimId, str]) -> None:
+    def __init__(self, judged: JudgedRun, consensus: Mapping[ClaimId, str]) -> None:
         self._judged = judged
-        self._said = said
-        self._labelled = frozenset(said)
+        self._said = consensus
+        self._labelled = frozenset(consensus)
         self._score = cache(partial(score_corrected_window, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 from faithtui.store.records import RunRow
 from faithtui.store.runs.run_rows import run_from_row
-from faithtui.store.schema.identity import APPLICATION_ID, HEAD
+from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 MOST = 200
 """Runs that are read: more than any screen holds."""
@@ -42,7 +42,9 @@ def read_startup_runs(path: Path) -> tuple[RunRow, ...] | None:
             raw.execute("PRAGMA query_only = 1")
             if raw.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
                 return None
-            if raw.execute("SELECT version_num FROM alembic_version").fetchone() != (HEAD,):
+            if raw.execute("SELECT version_num FROM alembic_version").fetchone() != (
+                find_head_revision(),
+            ):
                 return None
             raw.row_factory = sqlite3.Row
             rows = raw.execute("SELECT * FROM run ORDER BY id DESC LIMIT ?", (MOST,)).fetchall()

@@ -161,17 +161,17 @@ def find_or_make_claims(
     return {each: ids[key] for each, key in keys.items()}
 
 
-def _claim_key(each: Claim) -> ClaimKey:
-    match each.kind:
+def _claim_key(claim: Claim) -> ClaimKey:
+    match claim.kind:
         case "claim":
-            digest = claim_digest(each.text)
+            digest = claim_digest(claim.text)
         case "statement":
-            digest = statement_digest(each.document or "", each.text)
+            digest = statement_digest(claim.document or "", claim.text)
         case "answer":
             digest = claim_digest("")
         case _:
-            assert_never(each.kind)
-    return each.kind, each.turn, digest
+            assert_never(claim.kind)
+    return claim.kind, claim.turn, digest
 
 
 def _find_or_make_truths(

@@ -102,7 +102,14 @@ def read_report_sample(
         drawn = {each.claim: each.stratum for each in found.claims}
         if row.run_id != run_id:
             # The other run judged what was drawn, and of the rest nothing.
-            other = replace(found, drawn_in=RunId(row.run_id), follows_draw=True, population=None)
+            whole = found.strata if drawn.keys() <= set(judged) else ()
+            other = replace(
+                found,
+                drawn_in=RunId(row.run_id),
+                follows_draw=True,
+                drawing=whole,
+                population=None,
+            )
             if not drawn.keys() & set(judged):
                 raise NoSharedClaims(
                     f"sample {chosen} was drawn from {found.population.results}, and run {run_id} "

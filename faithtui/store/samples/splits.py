@@ -104,7 +104,7 @@ class Splits:
             rows = connection.execute(select(conversation.c.id, conversation.c.group))
             return {ConversationId(row.id): made.rule.find_split(row.group) for row in rows}
 
-    def counts(self, rule: SplitRule) -> dict[Split, SplitCount]:
+    def count_conversations(self, rule: SplitRule) -> dict[Split, SplitCount]:
         """Count what a rule puts, or would put, into each part."""
         with self._database.open_reader() as connection:
             groups = connection.execute(select(conversation.c.group)).scalars()

@@ -250,7 +250,7 @@ class Search:
 
                     differing = term.value.casefold() == "differ"
                     rated = find_rated_conversations(connection, run_id, differing=differing)
-                    found = run_item.c.conversation_id.in_(_select_numbers(rated))
+                    found = run_item.c.conversation_id.in_(_make_number_subquery(rated))
                 case TermName.STATE:
                     found = run_item.c.state == term.value.casefold()
                 case TermName.SOURCE | TermName.GROUP:
@@ -294,11 +294,11 @@ class Search:
         found = find_claims_by_label_terms(
             term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
         )
-        within = verdict.c.claim_id.in_(_select_numbers(found))
+        within = verdict.c.claim_id.in_(_make_number_subquery(found))
         return ~within if negated else within
 
 
-def _select_numbers(numbers: Iterable[int]) -> Select[tuple[int]]:
+def _make_number_subquery(numbers: Iterable[int]) -> Select[tuple[int]]:
     """Give numbers as a statement of one parameter, however many there are."""
     listed = func.json_each(json.dumps(sorted(numbers))).table_valued(column("value", Integer))
     return select(listed.c.value)

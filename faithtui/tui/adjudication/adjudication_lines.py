@@ -51,6 +51,8 @@ JUDGES_FROM = 38
 """Cells of the list from which judges have columns."""
 _SIDES_FROM = 6
 """Rows of the pane from which annotators' words stand in columns."""
+_SIDES_FIRST_FROM = 10
+"""Rows of the pane from which what annotators say stands above what is decided."""
 MOST_SIDES = 3
 """Annotators side by side; of more, the others follow below."""
 _NAME, _COUNT, _KAPPA, _AC1 = 30, 8, 21, 8
@@ -211,7 +213,7 @@ def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]
         return [make_line(Piece(" nothing chosen", "quiet"))]
     if height < _SIDES_FROM:
         return _strip_lines(found, claim, width)
-    return _side_lines(found, claim, width)
+    return _side_lines(found, claim, width, height)
 
 
 def _choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
@@ -288,17 +290,18 @@ def _strip_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> l
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
 
 
-def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> list[Line]:
+def _side_lines(
+    found: FinalVerdictView, claim: ClaimOpinions, width: int, height: int
+) -> list[Line]:
     """Draw what annotators say side by side, then what the final label can be, and the judges."""
     pad = [Piece(" ")]
     opinions = order_anonymously(claim)
-    lines: list[Line] = []
+    sides: list[Line] = []
     if not opinions:
-        lines += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
+        sides += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     for start in range(0, len(opinions), MOST_SIDES):
-        lines += _join_sides(found, opinions, start, width)
-    lines.append(BLANK)
-    lines += wrap(
+        sides += _draw_side_by_side(found, opinions, start, width)
+    final = wrap(
         _choice_pieces(found, claim),
         width - 1,
         first=[Piece(" final  ", "quiet")],
@@ -311,8 +314,10 @@ def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> li
         ]
         if claim.final.note:
             settled += [Piece(" ‹"), escape_text(claim.final.note, "human", 600), Piece("›")]
-        lines += wrap(settled, width - 1, first=pad, most=6)
-    lines += wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)
+        final += wrap(settled, width - 1, first=pad, most=6)
+    final += wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)
+    # Notes are as long as somebody wrote them: where room is short, what is decided comes first.
+    lines = [*sides, BLANK, *final] if height >= _SIDES_FIRST_FROM else [*final, *sides]
     if claim.flagged:
         lines += wrap([Piece("to be discussed", "warn")], width - 1, first=pad)
     if found.last:
@@ -325,7 +330,7 @@ def _side_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> li
     return lines
 
 
-def _join_sides(
+def _draw_side_by_side(
     found: FinalVerdictView, opinions: Sequence[HumanVerdict], start: int, width: int
 ) -> list[Line]:
     """Set some opinions beside each other, each with its key, code and note in full."""

@@ -178,7 +178,7 @@ class AdjudicateScreen(FaithScreen):
         # Also where this reading takes the place of the one that keys waited for, and before the
         # first list is read: what is typed meanwhile is about its claims.
         if self._claim_to_select is not None or self.compared is None:
-            self.navigation.hold_keys_for(reading, can_give_up=True)
+            self.input_queue.hold_keys_for(reading, can_give_up=True)
 
     @work(exclusive=True, group="compared", exit_on_error=False)
     async def load(self) -> None:
@@ -340,7 +340,7 @@ class AdjudicateScreen(FaithScreen):
         """Keep what was typed."""
         self.notes.submit_note(event.value)
 
-    @on(PlainInput.Left, "#note")
+    @on(PlainInput.FocusMoved, "#note")
     def save_typed_text(self) -> bool:
         """Keep the note that is being typed: its line, the screen or the app is left."""
         self.notes.save_typed_text()

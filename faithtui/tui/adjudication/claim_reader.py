@@ -114,7 +114,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Let keys wait for the claim that is being read: what is typed ahead is about that."""
         if self._reading is not None and not self._reading.is_finished:
             self._keys_wait = True
-            self.navigation.hold_keys_for(self._reading, can_give_up=True)
+            self.input_queue.hold_keys_for(self._reading, can_give_up=True)
 
     def _begin_reading(self, claim: ClaimOpinions) -> None:
         """Read a claim in place of the one before; keys that waited for that wait for this."""
@@ -231,7 +231,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             return
         passage = chosen.passages[chosen.passage]
         numbers = image_numbers(chosen.view.turns)
-        self.navigation.open_window(
+        self.input_queue.open_window(
             TextDialog(
                 f"P{passage.document.number} · turn {passage.turn + 1}",
                 lambda width: draw_evidence.full_passage(passage, numbers, width),

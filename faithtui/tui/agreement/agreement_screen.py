@@ -28,7 +28,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.engine.review.reports.agreement_report import RunAgreement
     from faithtui.metrics.base import MetricSpec
 
 PART = Binding.Group("parts")
@@ -157,7 +157,7 @@ class AgreementScreen(FaithScreen):
         self._reading = worker = self.load()
         if self.agreement is None or self.agreement.row.id != self.session.run:
             self._show_instead_of_figures("Computing agreement …")
-            self.navigation.hold_keys_for(worker, can_give_up=True)
+            self.input_queue.hold_keys_for(worker, can_give_up=True)
 
     @on(Worker.StateChanged)
     def tell_given_up(self, event: Worker.StateChanged) -> None:
@@ -173,7 +173,7 @@ class AgreementScreen(FaithScreen):
         if run is None:
             self.call_later(self.show_loaded, None, None)
             return
-        from faithtui.engine.review.agreement_report import (
+        from faithtui.engine.review.reports.agreement_report import (
             compute_run_agreement,
             update_run_agreement,
         )

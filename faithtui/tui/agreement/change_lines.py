@@ -2,7 +2,7 @@
 
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.review.run_comparison import RunComparison
+from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.store.records import RunRow
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
-from faithtui.tui.allowed_acts import FILES, check_allowed
+from faithtui.tui.allowed_actions import FILES, check_allowed
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_line
 
@@ -30,8 +30,8 @@ def write_run_report(
         ConfigError: Files are not written from a browser.
         ExportError: It cannot be written.
     """
-    from faithtui.engine.review.agreement_report import FILES as FORMATS
-    from faithtui.engine.review.agreement_report import write_report
+    from faithtui.engine.review.reports.agreement_report import FILES as FORMATS
+    from faithtui.engine.review.reports.agreement_report import write_report
 
     check_allowed(FILES, os.environ)
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"

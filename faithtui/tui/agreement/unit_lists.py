@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import explain_blind_refusal
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import units_at
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import item_of
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
@@ -51,7 +51,7 @@ class UnitLists(Controller["AgreementScreen"]):
             if chosen is not None:
                 self.open_unit(units[int(chosen)])
 
-        self.navigation.open_window(
+        self.input_queue.open_window(
             PickDialog(
                 f"judge {judge}, human {human}: {fmt.count_in_words(len(units), *words)}",
                 lambda width: draw.unit_lines(units, finding, width),

@@ -16,7 +16,7 @@ from faithtui.domain.scores import (
     passes_threshold,
 )
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
-from faithtui.tui.conversations.list_reading import ListFacts
+from faithtui.tui.conversations.list_facts import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_call_cost
@@ -54,7 +54,9 @@ _HUMAN_COUNTED = 8
 _WITH_ID = 84
 """Cells of the list from which rows end in their id, which the pane of the chosen one names too."""
 _WIDE = 100
-"""Cells of the list from which bars and ids have more room."""
+"""Cells of the list from which ids have more room, and answers with human labels are counted."""
+_WIDEST = 130
+"""Cells of the list from which bars and ids have more room without taking it from the opening."""
 
 
 class _Columns(NamedTuple):
@@ -73,14 +75,16 @@ class _Columns(NamedTuple):
     def for_width(cls, width: int) -> "_Columns":
         """Share a width out: the opening gets what the figures and the id leave."""
         wide = width >= _WIDE
-        bar, counts, key = (17, 11, 24) if wide else (8, 9, 13 if width >= _WITH_ID else 0)
+        bar, counts, key = (10, 11, 17) if wide else (8, 9, 13 if width >= _WITH_ID else 0)
+        if width >= _WIDEST:
+            bar, key = 17, 28
         score, human, done, marks = 8, 8 if wide else 6, 9 if wide else 8, 4
         rest = width - 2 - bar - counts - score - human - done - marks - key
         return cls(max(0, rest), bar, counts, score, human, done, marks, key)
 
 
 @dataclass(frozen=True, slots=True)
-class ListLook:
+class RowOptions:
     """What every row of the list is drawn by."""
 
     spec: "MetricSpec"
@@ -108,7 +112,7 @@ def list_title_pieces(
     """
     words, look = run_status(run)
     answers = facts.answer_labels
-    imported = f"{fmt.count_in_words(answers, 'answer')} (imported)" if answers else ""
+    imported = fmt.count_in_words(answers, "answer") if answers else ""
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
         Piece("labelled: ", "quiet"),
@@ -117,11 +121,15 @@ def list_title_pieces(
     ]
 
 
-def item_head(width: int) -> Line:
-    """Name the columns of the conversation list."""
+def item_head(spec: "MetricSpec", width: int) -> Line:
+    """Name the columns of the conversation list, and the verdicts in the order of their counts."""
     at = _Columns.for_width(width)
+    room = at.bar + at.counts
+    verdicts = f" {'·'.join(spec.labels.names)}"
+    verdicts = f"{'':<{at.bar - 1}}{verdicts}" if len(verdicts) < at.counts + 1 else verdicts
     text = (
-        f"  {fit_text('opening', at.opening)}{fit_text(' verdicts', at.bar + at.counts)}"
+        f"  {fit_text('opening', at.opening)}"
+        f"{fit_text(verdicts if len(verdicts) <= room else ' verdicts', room)}"
         f"{fit_text('score', at.score, right=True)}{fit_text('human', at.human, right=True)}"
         f"{fit_text('by you', at.done, right=True)}{' ' * at.marks}{fit_text(' id', at.key)}"
     )
@@ -130,7 +138,7 @@ def item_head(width: int) -> Line:
 
 def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     """Explain the marks of the list, the stretches of its bars in their colours."""
-    marks = "? no passages · ! failed or no verdict · 2x two annotators"
+    marks = "? no passages · ! failed, no verdict · 2x two annotators"
     if blind:
         return Content(marks)
     bars: list[str | tuple[str, str]] = []
@@ -140,28 +148,28 @@ def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     return Content.assemble(*bars, f"· {marks}")
 
 
-def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
+def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line:
     """Draw a conversation in the list.
 
     Args:
         row: The conversation.
-        look: What all rows are drawn by.
+        options: What all rows are drawn by.
         width: Cells of the line.
         here: It is the chosen one.
     """
     at = _Columns.for_width(width)
-    spec, blind = look.spec, look.blind
+    spec, blind = options.spec, options.blind
     shade = "quiet" if row.claims and row.own_labels >= row.claims else ""
     if row.state is ItemState.FAILED and not blind:
         shade = "bad"
-    name = escape_line(row.key.removeprefix(look.key_prefix), limit=80).text
+    name = escape_line(row.key.removeprefix(options.key_prefix), limit=80).text
     key = Piece(shorten_middle(name, at.key - 1), f"{shade} quiet".strip())
     opening = escape_line(row.opening, shade, limit=200)
     left = [
         Piece("> " if here else "  ", shade),
-        *_fill(highlight_matches(opening, look.wanted), at.opening),
+        *_fill(highlight_matches(opening, options.wanted), at.opening),
     ]
-    right = _fill([Piece(" "), *highlight_matches(key, look.wanted)], at.key)
+    right = _fill([Piece(" "), *highlight_matches(key, options.wanted)], at.key)
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
         told = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
@@ -171,8 +179,8 @@ def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
         return make_line(*left, *_fill([why], room), *right)
     return make_line(
         *left,
-        *_verdict_pieces(row, look, at),
-        _score_piece(row, look, at.score),
+        *_verdict_pieces(row, options, at),
+        _score_piece(row, options, at.score),
         _human_piece(row, spec, at.human, blind=blind),
         Piece(fit_text(f"{row.own_labels}/{row.claims}", at.done, right=True), shade or "quiet"),
         Piece(fit_text(f" {format_marks(row, blind)}", at.marks), shade or "warn"),
@@ -186,11 +194,11 @@ def _fill(pieces: Sequence[Piece], width: int) -> list[Piece]:
     return [*kept, Piece(" " * (width - width_of(kept)))]
 
 
-def _verdict_pieces(row: ItemRow, look: ListLook, at: _Columns) -> list[Piece]:
+def _verdict_pieces(row: ItemRow, options: RowOptions, at: _Columns) -> list[Piece]:
     """Draw how often the judge gave each label: as a bar, and in numbers."""
-    labels = look.spec.labels
+    labels = options.spec.labels
     bar, numbers = at.bar - 2, at.counts
-    if look.blind:
+    if options.blind:
         return [Piece(f" {HIDDEN_CHARACTER * bar} "), Piece(" " * numbers)]
     given = sum(row.labels.get(name, 0) for name in labels.names)
     drawn = fmt.draw_label_bar(row.labels, labels, bar) if given else [Piece(" " * bar)]
@@ -204,16 +212,16 @@ def _verdict_pieces(row: ItemRow, look: ListLook, at: _Columns) -> list[Piece]:
     return [Piece(" "), *drawn, Piece(" "), *_fill(counts, numbers)]
 
 
-def _score_piece(row: ItemRow, look: ListLook, width: int) -> Piece:
+def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
     """Draw the score: with overrides and a star where they change it; low ones in their colour."""
-    if look.blind:
+    if options.blind:
         return Piece(fit_text(fmt.HIDDEN, width, right=True))
     changed = row.corrected is not None and row.corrected != row.scores
     scores = row.corrected if changed else row.scores
     text = ("*" if changed else "") + _format_score(scores)
     if row.scores is not None and row.scores.windowed.value is not None:
         text = fmt.soundness_mark(row.integrity) + text
-    low = scores is not None and passes_threshold(scores.windowed, look.rule) is False
+    low = scores is not None and passes_threshold(scores.windowed, options.rule) is False
     unknown = scores is None or scores.windowed.value is None
     return Piece(
         fit_text(text, width, right=True), "bad strong" if low else "quiet" if unknown else "strong"

@@ -16,7 +16,7 @@ from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
-    ListLook,
+    RowOptions,
     item_head,
     item_line,
     list_title_pieces,
@@ -25,7 +25,7 @@ from faithtui.tui.conversations.conversation_lines import (
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.list_actions import ConversationActions
-from faithtui.tui.conversations.list_reading import (
+from faithtui.tui.conversations.list_facts import (
     NO_FACTS,
     ListMark,
     LoadedList,
@@ -36,7 +36,7 @@ from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
+from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.filter_matches import make_filter_context
@@ -342,17 +342,17 @@ class ConversationsScreen(FilteredListScreen):
     def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None or self.run_row is None:
             return BLANK
-        look = ListLook(
+        options = RowOptions(
             self.spec,
             self.run_row.spec.rule,
             self.session.is_blind,
             self.shown_filter,
             self.facts.key_prefix,
         )
-        return item_line(row, look, width, here)
+        return item_line(row, options, width, here)
 
     def _draw_head(self, width: int) -> Line:
-        return BLANK if self.spec is None else item_head(width)
+        return BLANK if self.spec is None else item_head(self.spec, width)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:

@@ -19,9 +19,9 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
-from faithtui.tui.allowed_acts import FILES, check_allowed
+from faithtui.tui.allowed_actions import FILES, check_allowed
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ResumeRequested, ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import ClaimQueue, find_open_item
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt

@@ -7,9 +7,9 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.integrity.finding_lines import entry_lines
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
@@ -83,7 +83,9 @@ class FindingEntries(Controller["IntegrityScreen"]):
         def record_seen(places: Sequence[int]) -> None:
             self.record_exposure([rows[place] for place in places])
 
-        self.navigation.open_window(PickDialog(title, entries_lines, seen=record_seen), open_answer)
+        self.input_queue.open_window(
+            PickDialog(title, entries_lines, seen=record_seen), open_answer
+        )
 
     def _open_entry(self, kind: FindingKind, row: FindingRow) -> None:
         """Review the claim of an entry among those of its kind, else its conversation."""

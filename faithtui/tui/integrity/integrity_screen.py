@@ -244,7 +244,7 @@ class IntegrityScreen(FaithScreen):
                 self.unveiled_for = self.session.claim_queue or "blind"
                 self._draw(fresh=True)
 
-        self.navigation.open_window(
+        self.input_queue.open_window(
             ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), unveil_if_confirmed
         )
 

@@ -234,9 +234,9 @@ def _import_modules() -> list[ModuleType]:
     ]
 
 
-def _is_own_node_class(each: object) -> bool:
+def _is_own_node_class(node_class: object) -> bool:
     return (
-        isinstance(each, type)
-        and issubclass(each, DOMNode)
-        and each.__module__.startswith(_PACKAGE)
+        isinstance(node_class, type)
+        and issubclass(node_class, DOMNode)
+        and node_class.__module__.startswith(_PACKAGE)
     )

@@ -58,6 +58,11 @@ PANES: Final = {
         "The verdict keys of the claim, the judge's verdict and reason, your label, and its effect "
         "on the scores: judge → with overrides.",
     ),
+    "lowest": HelpText(
+        "Lowest scores",
+        "Conversations of the chosen run, the lowest score first: enter or a click reviews one. "
+        "{go.conversations} lists all of them.",
+    ),
     "next": HelpText(
         "What next",
         "What can be done with the chosen run, most urgent first. Its key, {list.open} or a click "
@@ -133,6 +138,10 @@ class KeyHelp:
     words: str
 
 
+_MOVES = ("move.", "go.first")
+"""How the ids of keys begin that only move in a pane: they are the same in each."""
+
+
 def active_keys(screen: Screen[Any]) -> list[KeyHelp]:
     """Explain every key that works now: the focused pane's, the screen's, then everywhere."""
     return merge_key_help(
@@ -188,23 +197,28 @@ def help_texts(screen: Screen[Any]) -> list[HelpText]:
 def help_lines(
     texts: Sequence[HelpText], keys: Sequence[KeyHelp], names: KeyNames, width: int
 ) -> list[Line]:
-    """Draw help: what the focused pane and the screen are for, then keys by scope."""
+    """Draw help: keys by scope, moving last, then what the focused pane and the screen are for.
+
+    Whoever asks for help in the middle of work wants a key: it must not stand below a page of
+    prose.
+    """
     lines: list[Line] = []
-    for text in texts:
-        lines += [BLANK] if lines else []
-        if text.title:
-            lines.append(make_line(Piece(f" {text.title}", "strong")))
-        lines += wrap(names.make_pieces(text.words), width - 1, first=[Piece(" ")])
     scopes = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
     for scope, name in scopes.items():
         own = [each for each in keys if each.scope == scope]
         if not own:
             continue
-        lines += [BLANK, make_line(Piece(f" {name}", "strong"))]
-        for each in own:
+        lines += [BLANK] if lines else []
+        lines.append(make_line(Piece(f" {name}", "strong")))
+        for each in sorted(own, key=lambda each: each.id.startswith(_MOVES)):
             lines += wrap(
                 names.make_pieces(each.words),
                 width - 1,
                 first=[Piece(f"  {each.keys:<14} ", "key")],
             )
+    for text in texts:
+        lines += [BLANK] if lines else []
+        if text.title:
+            lines.append(make_line(Piece(f" {text.title}", "strong")))
+        lines += wrap(names.make_pieces(text.words), width - 1, first=[Piece(" ")])
     return lines

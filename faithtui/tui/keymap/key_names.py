@@ -248,10 +248,10 @@ def keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
 def sort_as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
     """Give bindings the order they were written in: another key map leaves its own at the end."""
 
-    def rank_binding(each: ActiveBinding) -> tuple[int, int]:
-        written = _number_bindings(type(each.node))
-        depth = len(each.node.ancestors_with_self)
-        return -depth, written.get(each.binding.id or "", len(written))
+    def rank_binding(binding: ActiveBinding) -> tuple[int, int]:
+        written = _number_bindings(type(binding.node))
+        depth = len(binding.node.ancestors_with_self)
+        return -depth, written.get(binding.binding.id or "", len(written))
 
     return sorted(active, key=rank_binding)
 

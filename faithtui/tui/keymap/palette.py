@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.screen import Screen
 
 from faithtui.tui import screen_catalog
+from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap.key_names import KeyNames, format_key, keys_by_id
-from faithtui.tui.navigation import Navigation
 
 
 class CommandProvider(Provider):
@@ -36,7 +36,7 @@ def list_commands(
     screen: Screen[Any],
     go: Callable[[str], object],
     keymap: Mapping[str, str],
-    navigation: Navigation,
+    input_queue: InputQueue,
 ) -> Iterator[SystemCommand]:
     """List the commands of a screen as it is now.
 
@@ -45,7 +45,7 @@ def list_commands(
         screen: Its screen.
         go: Goes to a main screen by name.
         keymap: Keys by id where they are not the default ones.
-        navigation: Lets commands run when the palette is closed.
+        input_queue: Lets commands run when the palette is closed.
     """
     names = KeyNames(keymap)
     found: dict[str, tuple[list[str], ActiveBinding]] = {}
@@ -63,7 +63,7 @@ def list_commands(
         yield SystemCommand(
             f"{_lower_first(binding.description)}  ({' '.join(keys)})",
             names.fill_in_keys(binding.tooltip or binding.description),
-            _make_action_callback(app, navigation, binding.action, each.node),
+            _make_action_callback(app, input_queue, binding.action, each.node),
         )
     prefix = keys_by_id(keymap, "app.go", "g")[0]
     for name, entry in screen_catalog.SCREENS.items():
@@ -78,10 +78,10 @@ def _lower_first(words: str) -> str:
 
 
 def _make_action_callback(
-    app: App[None], navigation: Navigation, action: str, node: Any
+    app: App[None], input_queue: InputQueue, action: str, node: Any
 ) -> Callable[[], None]:
     def run_action() -> None:
-        navigation.change_screens(lambda: app.run_action(action, node))
+        input_queue.change_screens(lambda: app.run_action(action, node))
 
     return run_action
 

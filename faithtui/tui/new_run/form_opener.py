@@ -34,7 +34,7 @@ class FormOpener:
     def open(self) -> None:
         """Read what the form needs, then show it; keys wait for it."""
         worker = self.app.start_worker(self._read_and_open, group="form", exclusive=True)
-        self.app.navigation.hold_keys_for(worker, can_give_up=True)
+        self.app.input_queue.hold_keys_for(worker, can_give_up=True)
 
     async def _read_and_open(self) -> None:
         session = self.app.session
@@ -53,7 +53,7 @@ class FormOpener:
         from faithtui.tui.new_run.run_fields import RunFields
 
         actions = NewRunActions(
-            start=self.app.background_runs.order,
+            start=self.app.background_runs.start_all,
             preview=partial(_preview, session),
             find_judges=partial(_find_judges, session),
             test_judge=partial(_test_judge, session),
@@ -69,7 +69,7 @@ class FormOpener:
             partial(_choose_profile, session),
         )
         form = NewRunScreen(fields, actions, session.keys)
-        self.app.navigation.open_window(form)
+        self.app.input_queue.open_window(form)
 
 
 def _choose_profile(session: Session, judge: str, typed: Mapping[str, object]) -> "JudgeProfile":

@@ -29,7 +29,7 @@ class JudgePane(RowPane):
     BINDINGS: ClassVar[list[BindingType]] = [CHOOSE]
 
     @dataclass
-    class Picked(Message):
+    class JudgeChosen(Message):
         """A judge of the list is chosen."""
 
         pane: "JudgePane"
@@ -82,7 +82,7 @@ class JudgePane(RowPane):
         choice = self.choice_at_cursor
         if choice is not None:
             self.highlight_typed_judge(choice.judge, choice.base_url)
-            self.post_message(self.Picked(self, choice))
+            self.post_message(self.JudgeChosen(self, choice))
 
     def _is_chosen(self, choice: JudgeChoice) -> bool:
         return (choice.judge, choice.base_url) == self._judge

@@ -17,10 +17,10 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.tui.input_queue import ModalWindow, holds_keys
 from faithtui.tui.keymap.help import HelpText
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
-from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.new_run.field_words import FIELD_HELP, SELECTS
 from faithtui.tui.new_run.form_lines import JudgeTrial
 from faithtui.tui.new_run.outlook_pane import OutlookPane
@@ -294,7 +294,7 @@ class NewRunScreen(ModalWindow[None]):
 
         if preview.risk:
             words = f"{preview.risk} Start it?"
-            self.navigation.open_window(ConfirmDialog("What this costs", words), start_if_agreed)
+            self.input_queue.open_window(ConfirmDialog("What this costs", words), start_if_agreed)
         else:
             self.start_runs(requests)
 

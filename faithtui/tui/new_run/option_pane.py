@@ -87,7 +87,7 @@ class OptionPane(RowPane):
     BINDINGS: ClassVar[list[BindingType]] = [CHOOSE]
 
     @dataclass
-    class Picked(Message):
+    class OptionChosen(Message):
         """An option is to be changed."""
 
         pane: "OptionPane"
@@ -120,7 +120,7 @@ class OptionPane(RowPane):
         """Change the option under the cursor."""
         row = self.row_at_cursor
         if row is not None:
-            self.post_message(self.Picked(self, row))
+            self.post_message(self.OptionChosen(self, row))
 
     def _row_lines(self, width: int) -> Sequence[Line]:
         longest = max((len(each.words) for each in self._rows), default=0)

@@ -149,8 +149,8 @@ class RunFields(VerticalScroll):
         """Offer other judges."""
         self.query_one("#judges", JudgePane).show_choices(choices)
 
-    @on(JudgePane.Picked)
-    def take_judge(self, event: JudgePane.Picked) -> None:
+    @on(JudgePane.JudgeChosen)
+    def take_judge(self, event: JudgePane.JudgeChosen) -> None:
         """Write down the judge that was chosen from the list."""
         self.query_one("#judge", Input).value = event.choice.judge
         self.query_one("#server", Input).value = event.choice.base_url or ""
@@ -180,8 +180,8 @@ class RunFields(VerticalScroll):
         rows = list_option_rows(self._metric_keys)
         self.query_one("#option-list", OptionPane).show_options(rows, typed)
 
-    @on(OptionPane.Picked)
-    def change_option(self, event: OptionPane.Picked) -> None:
+    @on(OptionPane.OptionChosen)
+    def change_option(self, event: OptionPane.OptionChosen) -> None:
         """Turn an option on or off; one with a value is typed."""
         field, option = self.query_one("#options", Input), event.row.option
         try:

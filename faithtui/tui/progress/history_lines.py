@@ -36,6 +36,9 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     for moment, words, look in _list_moments(row):
         lines += _moment_lines(moment, [Piece(words, look)], width)
     told: list[list[Piece]] = [_score_pieces(row)]
+    if history.labels and not blind:
+        given = (f"{name} {fmt.format_count(each.claims)}" for name, each in history.labels.items())
+        told.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])
     told += _list_reasons("failed", history.failed, "bad", blind=blind)
     told += _list_reasons("skipped", history.skipped, "warn", blind=blind)
     told += _list_reasons("without a score", history.undefined, "warn", blind=blind)

@@ -147,15 +147,18 @@ def total_lines(run: RunView, width: int) -> list[Line]:
     ]
 
 
-def _bar_line(name: str, done: int, total: int, told: Sequence[Piece], width: int) -> Line:
-    size = max(_LEAST_BAR, width - _NAME - width_of(told) - 2)
+def _bar_line(name: str, done: int, total: int, pieces: Sequence[Piece], width: int) -> Line:
+    size = max(_LEAST_BAR, width - _NAME - width_of(pieces) - 2)
     return make_line(
-        Piece(f" {name:<{_NAME - 1}}"), Piece(fmt.draw_bar(done, total, size), "human"), " ", *told
+        Piece(f" {name:<{_NAME - 1}}"),
+        Piece(fmt.draw_bar(done, total, size), "human"),
+        " ",
+        *pieces,
     )
 
 
-def _named_lines(name: str, told: Sequence[Piece], width: int) -> list[Line]:
-    return wrap(told, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
+def _named_lines(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
+    return wrap(pieces, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
 
 
 def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:

@@ -18,7 +18,7 @@ from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import history_lines, next_way_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
-from faithtui.tui.progress.run_control import RunKeys
+from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -54,7 +54,7 @@ class ProgressScreen(FaithScreen):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *RunKeys.BINDINGS,
+        *RunControls.BINDINGS,
         *RawReplies.BINDINGS,
         Binding(
             "v",
@@ -79,7 +79,7 @@ class ProgressScreen(FaithScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.run_keys = RunKeys(self)
+        self.run_keys = RunControls(self)
         self.event_list = EventList(self)
         self.replies = RawReplies(self, self.find_item)
         self.add_controllers(self.run_keys, self.replies)
@@ -364,6 +364,7 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
         runs.count_reasons(row.id, ItemState.FAILED),
         runs.count_reasons(row.id, ItemState.SKIPPED),
         runs.count_undefined_reasons(row.id),
+        runs.count_labels(row.id),
     )
 
 

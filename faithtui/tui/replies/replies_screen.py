@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
-from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_claim_entry
 from faithtui.tui.replies.reply_lines import (
     TextLines,

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.ids import ItemId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import CallRow, ItemCost, ItemState
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.replies.claim_entry import ClaimInWindow
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -113,7 +113,7 @@ class RawReplies(Controller[FaithScreen]):
         from faithtui.tui.replies.replies_screen import RepliesScreen
 
         self.session.record_exposure([replies.item])
-        self.navigation.open_window(RepliesScreen(self.session, replies))
+        self.input_queue.open_window(RepliesScreen(self.session, replies))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a conversation."""

@@ -12,13 +12,13 @@ from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.review.verdict_keys import VERDICT
 from faithtui.tui.samples.queue import QueuePosition, find_open_item, load_queue_position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -126,7 +126,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _hold_keys_while_waiting(self, worker: Worker[None]) -> None:
         if self.screen.panes.claims.is_waiting:
-            self.navigation.hold_keys_for(worker, can_give_up=False)
+            self.input_queue.hold_keys_for(worker, can_give_up=False)
 
     @run_in_worker("view")
     async def _load_conversation(
@@ -192,7 +192,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
                 # Verdicts typed ahead were for a claim that there is not.
                 bindings = self.screen.active_bindings.items()
                 verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
-                self.navigation.drop_typed_ahead(verdicts)
+                self.input_queue.drop_typed_ahead(verdicts)
         self.session.choose_item(item)
         edge = 0 if item == here else direction
         self.screen.call_later(

@@ -13,7 +13,7 @@ from textual.app import App, SuspendNotSupported
 from faithtui.domain.limits import Limit
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError
-from faithtui.tui.allowed_acts import EDITOR, check_allowed
+from faithtui.tui.allowed_actions import EDITOR, check_allowed
 
 
 def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:

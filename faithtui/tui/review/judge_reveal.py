@@ -6,7 +6,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece

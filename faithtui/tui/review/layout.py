@@ -123,7 +123,8 @@ def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
 
 
 def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
-    left = width // 2
+    # The columns of the windows take as much of the left as what the claims say.
+    left = width * 54 // 100
     right = width - left
     verdict = _clamp(height * 36 // 100, 7, 13)
     return {

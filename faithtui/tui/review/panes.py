@@ -15,7 +15,9 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.guideline_lines import count_guideline_lines, draw_guideline
+from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
+from faithtui.tui.review.labels.missed_claims import describe_answer
+from faithtui.tui.review.labels.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.review.layout import (
     ReviewContent,
     longest,
@@ -30,9 +32,7 @@ from faithtui.tui.review.lines.references import named_reference_lines, referenc
 from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
-from faithtui.tui.review.missed_claims import describe_answer
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.review.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
@@ -237,10 +237,11 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
             # A strip has no line of its own for the judge's name.
-            hints = [f"judge: {judge}", self._name_panes_elsewhere()]
+            elsewhere = self._name_panes_elsewhere()
+            hints = [f"judge: {judge}", elsewhere]
             strip = is_strip(width, height)
             self.verdict.hint = " · ".join(each for each in hints if each) if strip else ""
-            self.claims.hint = "" if strip else self._name_panes_elsewhere()
+            self.claims.hint = "" if strip else elsewhere
             return verdict_lines(shown, width, height)
 
         self.verdict.show(
@@ -261,7 +262,7 @@ class ReviewPanes(Panes):
                 *above,
                 *self._reference_lines_above(state, width),
                 *self._passage_lines(state, width)[0],
-                *self._named_fact_lines(state, width),
+                *self._judge_fact_lines(state, width),
             ]
 
         ranked = any(each.is_ranked for each in passages)
@@ -333,7 +334,7 @@ class ReviewPanes(Panes):
         )
         return [*lines, BLANK]
 
-    def _named_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
+    def _judge_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands below the passages: facts the judge named, where they have no pane."""
         claim, spec = state.claim, state.spec
         if self.truths.display or not spec.references_are_facts or claim is None:

@@ -7,8 +7,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -16,7 +16,7 @@ from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.sample_queues import QueueOutcome
+    from faithtui.engine.review.samples.sample_queues import QueueOutcome
     from faithtui.tui.review.conversation_loader import LoadedConversation
     from faithtui.tui.review.review_screen import ReviewScreen
 
@@ -206,7 +206,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
     @run_in_worker("queue")
     async def finish_queue(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
-        from faithtui.engine.review.sample_queues import conclude_queue
+        from faithtui.engine.review.samples.sample_queues import conclude_queue
 
         position = self.cursor
         await self.screen.writer.saves_done.wait()
@@ -234,4 +234,4 @@ class QueueNavigator(Controller["ReviewScreen"]):
             if screen is not None:
                 self.screen.post_message(ShowScreen(screen))
 
-        self.navigation.open_window(QueueEndDialog(queue, outcome), go_to_answer)
+        self.input_queue.open_window(QueueEndDialog(queue, outcome), go_to_answer)

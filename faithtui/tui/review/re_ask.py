@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
 from faithtui.tui.background_loop import run_in_own_loop
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -49,7 +49,7 @@ class ReAsk(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "R",
-            "fresh",
+            "ask_again",
             "ask again",
             show=False,
             tooltip="Ask the judge once more about the chosen claim; what it says stands beside "
@@ -63,7 +63,7 @@ class ReAsk(Controller["ReviewScreen"]):
         self.claim_being_asked: ClaimId | None = None
         """The claim that the judge is being asked about."""
 
-    def action_fresh(self) -> None:
+    def action_ask_again(self) -> None:
         """Look what it costs, then ask."""
         claim, view = self.screen.claim, self.screen.view
         if claim is None or view is None:
@@ -97,7 +97,7 @@ class ReAsk(Controller["ReviewScreen"]):
             if answer == "yes":
                 self.ask_again(item, about, name)
 
-        self.navigation.open_window(
+        self.input_queue.open_window(
             ConfirmDialog(
                 f"Ask the judge again about {name}?",
                 f"{cost.sentence} Its answer stands beside the run and changes nothing in it.",
@@ -105,7 +105,7 @@ class ReAsk(Controller["ReviewScreen"]):
             ask_if_confirmed,
         )
 
-    @run_in_worker("fresh")
+    @run_in_worker("ask_again")
     async def ask_again(self, item: ItemId, claim: ClaimId, name: str) -> None:
         """Ask the judge."""
         self.claim_being_asked = claim

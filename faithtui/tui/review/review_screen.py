@@ -20,27 +20,27 @@ from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.claim_moves import ClaimMoves
-from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence import EvidenceReader
-from faithtui.tui.review.evidence_marking import EvidenceMarking
-from faithtui.tui.review.guideline_dialog import GuidelineOpener
-from faithtui.tui.review.images import ImageOpener
+from faithtui.tui.review.evidence.evidence import EvidenceReader
+from faithtui.tui.review.evidence.evidence_marking import EvidenceMarking
+from faithtui.tui.review.evidence.images import ImageOpener
+from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal
-from faithtui.tui.review.label_writer import LabelWriter
+from faithtui.tui.review.labels.claim_range import ClaimRange
+from faithtui.tui.review.labels.label_writer import LabelWriter
+from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.note_line import NoteLine
+from faithtui.tui.review.labels.notes import Notes
+from faithtui.tui.review.labels.review_undo import ReviewUndo
+from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
-from faithtui.tui.review.missed_claims import MissedClaimAdder
-from faithtui.tui.review.note_line import NoteLine
-from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
-from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
-from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
@@ -303,7 +303,7 @@ class ReviewScreen(FaithScreen):
         """Save the note."""
         self.notes.submit_note(event)
 
-    @on(NoteLine.Left, "#note")
+    @on(NoteLine.FocusMoved, "#note")
     def save_typed_text(self) -> bool:
         """Save the note that is being typed: its line, the screen or the app is left."""
         self.notes.save_typed_text()

@@ -50,7 +50,7 @@ class SessionLine(Controller["ReviewScreen"]):
         self._facts = self._repeats = None
 
     def _read_facts(self, queue: "ClaimQueue | None", run: RunId) -> "SessionFacts":
-        from faithtui.engine.review.sample_queues import read_queue_progress
+        from faithtui.engine.review.samples.sample_queues import read_queue_progress
         from faithtui.tui.review.lines.session import SessionFacts
 
         store, reviewer = self.session.store, self.session.reviewer

@@ -46,7 +46,7 @@ class BackgroundRuns:
             self.begin(session.run)
         self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next)
 
-    async def order(self, requests: Sequence[RunRequest]) -> None:
+    async def start_all(self, requests: Sequence[RunRequest]) -> None:
         """Plan all runs, begin the first in the background and show how it goes on.
 
         The others begin one after the other: where metrics ask the same questions, the replies of
@@ -105,7 +105,7 @@ class BackgroundRuns:
             partial(self._begin_and_show, run, follow=follow), group="start"
         )
         if follow:
-            self.app.navigation.hold_keys_for(worker, can_give_up=False)
+            self.app.input_queue.hold_keys_for(worker, can_give_up=False)
 
     async def _begin_and_show(self, run_id: "RunId", *, follow: bool) -> None:
         app, session = self.app, self.app.session

@@ -12,7 +12,7 @@ from textual.widgets import Input, Label
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
-from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_usd
 from faithtui.tui.widgets.bars import KeyBar

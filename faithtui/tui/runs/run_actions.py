@@ -13,13 +13,13 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ResumeRequested
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.run_comparison import RunComparison
+    from faithtui.engine.review.reports.run_comparison import RunComparison
     from faithtui.tui.runs.runs_screen import RunsScreen
 
 
@@ -182,7 +182,7 @@ class RunActions(Controller["RunsScreen"]):
     @run_in_worker("compare")
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
-        from faithtui.engine.review.run_comparison import compare_runs
+        from faithtui.engine.review.reports.run_comparison import compare_runs
 
         first, second = sorted(row.id for row in self.target_runs)
         store, who = self.session.store, self.session.reviewer
@@ -201,7 +201,7 @@ class RunActions(Controller["RunsScreen"]):
 
         a, b = change.a.id, change.b.id
         self.show_message()
-        self.navigation.open_window(
+        self.input_queue.open_window(
             TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(change, w))
         )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NAME: Final = 10
 """Cells of the names before figures."""
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
-_HIDDEN: Final = "hidden while you work blind, as the counts of verdicts are"
+HIDDEN: Final = "hidden while you work blind, as the counts of verdicts are"
 _CHART_FROM: Final = 13
 """Rows of the pane from which scores are drawn as a chart of several lines."""
 _OPTIONS: Final = {
@@ -124,7 +124,7 @@ def run_details(
     lines += integrity_lines(row.integrity, metric, width)
     named: list[tuple[str, list[Piece]]] = [
         ("judged", _judged_pieces(row, metric)),
-        ("score", [Piece(_HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
+        ("score", [Piece(HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
     ]
     if counts is not None and not blind:
         named += _list_counts(row, counts, metric, width, chart=height >= _CHART_FROM)
@@ -281,6 +281,9 @@ def _list_labels(
     if trust is None or not trust.compared:
         return
     units = f"{fmt.format_count(trust.compared)} {trust.unit[trust.compared != 1]}"
+    if trust.labelled > trust.compared:
+        units = f"{fmt.format_count(trust.compared)} of {fmt.format_count(trust.labelled)} labelled"
+        units += f" {trust.unit[1]}"
     yield (
         "kappa",
         [

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreError
+from faithtui.store.records import ItemRow
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
+from faithtui.tui.runs.lowest_scores import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
 from faithtui.tui.runs.run_lines import MOST_CLAIMS
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -30,9 +32,14 @@ class RunFigures:
     """The newest thing that anybody said when it was read."""
     counts: "RunCounts | None"
     trust: "RunTrust | None"
-    """None: not computed, as the run is under way or there are too many claims."""
+    """None: not computed, as the run is under way, nobody has said anything, or there are too
+    many claims."""
     queues: QueueFacts
     changed_options: Mapping[str, object]
+    lowest: tuple[ItemRow, ...]
+    """Its conversations with the lowest scores, the lowest first."""
+    key_prefix: str
+    """What all its conversations' keys begin with."""
     rest_until_s: float
     """When it may be read again."""
 
@@ -122,10 +129,13 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import count_run, read_run_trust
 
         store, began = self.session.store, self.session.seconds()
+        queues = _read_queues(self.session, row.id)
+        # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
+        has_labels = newest is not None or queues.has_samples
         counts = trust = None
         try:
             counts = count_run(store, row)
-            if row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
+            if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = read_run_trust(store, row.id)
         except (StoreError, ConfigError):
             # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
@@ -137,9 +147,19 @@ class FigureReader(Controller["RunsScreen"]):
             newest,
             counts,
             trust,
-            _read_queues(self.session, row.id),
+            queues,
             list_changed_options(row.spec),
+            self._read_lowest(row.id),
+            store.runs.find_common_prefix(row.id),
             ended + REREAD_FACTOR * (ended - began),
+        )
+
+    def _read_lowest(self, run: RunId) -> tuple[ItemRow, ...]:
+        store = self.session.store
+        items = store.runs.item_ids(run, "score")[:MOST_LISTED]
+        rows = store.runs.read_conversation_list(items, self.session.reviewer)
+        return tuple(
+            each for each in rows if each.scores and each.scores.windowed.value is not None
         )
 
 
@@ -147,7 +167,7 @@ def _read_queues(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample
-    from faithtui.engine.review.sample_queues import estimate_pace
+    from faithtui.engine.review.samples.sample_queues import estimate_pace
 
     samples = session.store.samples.rows(session.reviewer, run)
     return QueueFacts(

@@ -11,6 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
+from faithtui.tui.runs.lowest_scores import LowestScores
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_details
 from faithtui.tui.runs.run_figures import FigureReader
@@ -152,6 +153,7 @@ class RunsScreen(FilteredListScreen):
                 empty_chosen=self.take_suggestion,
             ),
             RowPane(id="next", title="What next", opens_on_first_click=True),
+            LowestScores(self.session, id="lowest"),
             Pane(id="detail", title="Run"),
             planner=layouts.make_home_planner(
                 # Until the runs are read there is room for one.
@@ -360,6 +362,7 @@ class RunsScreen(FilteredListScreen):
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,
         )
+        self.query_one(LowestScores).show_run(row, spec, found)
         self.steps.show(row, spec)
 
 

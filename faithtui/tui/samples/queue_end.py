@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.engine.review.sample_queues import QueueOutcome
+from faithtui.engine.review.samples.sample_queues import QueueOutcome
 from faithtui.tui import screen_catalog
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import end_lines

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.sample_queues import (
     REPEATS,
     SampleRequest,
     draw_run_sample,
@@ -15,8 +15,8 @@ from faithtui.engine.review.sample_queues import (
     spot_check_request,
 )
 from faithtui.store.samples.sample_records import SampleRow
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import load_queue_position, sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -106,7 +106,7 @@ class QueueStart(Controller[FaithScreen]):
             if answer == "yes":
                 self.begin_queue(run, request(seed))
 
-        self.navigation.open_window(ConfirmDialog(title, words), begin_if_confirmed)
+        self.input_queue.open_window(ConfirmDialog(title, words), begin_if_confirmed)
 
     @holds_keys(can_give_up=False)
     @run_in_worker("draw")

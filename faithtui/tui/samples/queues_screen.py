@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.engine.review.queue_sequences import read_queue_sequences
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
     estimate_pace,
     next_seed,
@@ -24,7 +24,7 @@ from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScree
 from faithtui.tui.samples.sample_lines import (
     no_queues,
     queue_details,
-    queue_head,
+    queue_header_line,
     queue_line,
     queue_status,
 )
@@ -119,7 +119,7 @@ class QueuesScreen(FaithScreen):
                 id="list",
                 title="Queues",
                 draw=queue_line,
-                head=queue_head,
+                head=queue_header_line,
                 empty=self.draw_empty_list,
                 moved=self.follow_cursor,
             ),
@@ -246,7 +246,7 @@ class QueuesScreen(FaithScreen):
                 self.sample_to_select = sample
                 self.reload()
 
-        self.navigation.open_window(
+        self.input_queue.open_window(
             DrawSampleScreen(
                 self.session,
                 run,
@@ -266,7 +266,7 @@ class QueuesScreen(FaithScreen):
             if more is not None:
                 self.extend_sample(row.id, more)
 
-        self.navigation.open_window(ExtendSampleScreen(row), extend_by)
+        self.input_queue.open_window(ExtendSampleScreen(row), extend_by)
 
     @work(exclusive=True, group="draw", exit_on_error=False)
     async def extend_sample(self, sample: SampleId, more: int) -> None:

@@ -1,5 +1,6 @@
 """What is typed into the forms that draw samples, read as numbers."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from faithtui.agreement.sampling.label_plan import (
@@ -13,18 +14,21 @@ from faithtui.agreement.sampling.label_plan import (
 )
 from faithtui.errors import ConfigError
 
+_GROUPS = re.compile(r"[ ,](?=\d{3}(?!\d))")
+"""What stands between the digits of a large number."""
+
 PLAN = "plan"
 """Typed instead of numbers: as the label plan says."""
 
 
 def read_number(text: str, name: str, least: int = 1) -> int:
-    """Read a whole number.
+    """Read a whole number, as it is shown or bare: `1,200`, `1200`.
 
     Raises:
         ConfigError: It is none, or too small.
     """
     try:
-        number = int(text.strip().replace(" ", ""))
+        number = int(_GROUPS.sub("", text.strip()))
     except ValueError as error:
         raise ConfigError(f"{name}: a whole number is expected") from error
     if number < least:

@@ -26,8 +26,8 @@ from faithtui.agreement.sampling.label_plan import (
     foresee_widths,
 )
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.label_plans import PlanBasis, read_plan_basis
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_basis
+from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
@@ -37,8 +37,8 @@ from faithtui.engine.review.sample_queues import (
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
+from faithtui.tui.input_queue import ModalWindow, holds_keys
 from faithtui.tui.messages import WorkerFailed
-from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.samples.sample_fields import (
     PLAN,
     read_number,

@@ -15,8 +15,8 @@ from faithtui.agreement.sampling.stopping_rules import (
 )
 from faithtui.domain.estimates import LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.label_plans import PlanBasis
-from faithtui.engine.review.sample_queues import QueueOutcome, QueueProgress
+from faithtui.engine.review.samples.label_plans import PlanBasis
+from faithtui.engine.review.samples.sample_queues import QueueOutcome, QueueProgress
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
@@ -100,7 +100,7 @@ def describe_labels_needed(progress: QueueProgress) -> str:
     return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
 
 
-def queue_head(width: int) -> Line:
+def queue_header_line(width: int) -> Line:
     """Name the columns of the list of queues."""
     return make_line(
         Piece(_join_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec
 from textual.binding import BindingType
 from textual.worker import Worker
 
+from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.navigation import Navigation
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece
 
@@ -59,9 +59,9 @@ class Controller(Generic[ScreenT]):
         return self.screen.keys
 
     @property
-    def navigation(self) -> Navigation:
+    def input_queue(self) -> InputQueue:
         """What opens windows, between keys."""
-        return self.screen.navigation
+        return self.screen.input_queue
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether one of its actions can be done now; None: its key is shown dimmed."""

@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.screen import Screen
 
 from faithtui.tui import screen_catalog
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.keymap.help import active_keys, help_lines, help_texts
 from faithtui.tui.keymap.key_names import KeyHint, KeyNames
-from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.exposure_panes import ExposurePane, ExposureRowPane

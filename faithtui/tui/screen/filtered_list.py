@@ -12,7 +12,7 @@ from textual.worker import Worker
 from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
 from faithtui.domain.filters import Filter, FilterContext, parse_filter
 from faithtui.store.runs.run_records import SavedView
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.row_marks import RowMarks
 from faithtui.tui.screen.saved_views import SavedViewsDialog
@@ -153,7 +153,7 @@ class FilteredListScreen(FaithScreen):
         """Let keys wait for the first rows of the list: what is typed ahead is about them."""
         if not self._was_read:
             self._was_read = True
-            self.navigation.hold_keys_for(reading, can_give_up=False)
+            self.input_queue.hold_keys_for(reading, can_give_up=False)
 
     @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:
@@ -253,7 +253,7 @@ class FilteredListScreen(FaithScreen):
         views = await self.read(store.saved_views.list_views, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
         dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
-        self.navigation.open_window(dialog, self._show_chosen_view)
+        self.input_queue.open_window(dialog, self._show_chosen_view)
 
     def _show_chosen_view(self, chosen: SavedView | None) -> None:
         if chosen is not None:

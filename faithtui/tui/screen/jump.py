@@ -12,7 +12,7 @@ from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widget import Widget
 
-from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece
 from faithtui.tui.widgets.line_widget import LineWidget
 from faithtui.tui.widgets.panes import Panes
@@ -80,7 +80,7 @@ class JumpLabel(LineWidget, Widget):
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give the letters."""
-        return Line((Piece(self.code),)), self.base_style
+        return Line((Piece(self.code),)), self.looks.base
 
 
 class JumpScreen(ModalWindow[JumpTarget | None]):

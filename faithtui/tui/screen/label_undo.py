@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from faithtui.domain.annotations import Step
 from faithtui.domain.ids import ItemId
-from faithtui.tui.navigation import holds_keys
+from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
 
 

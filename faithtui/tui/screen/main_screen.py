@@ -11,10 +11,10 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from faithtui.tui.allowed_acts import drop_writing_keys
+from faithtui.tui.allowed_actions import drop_writing_keys
+from faithtui.tui.input_queue import InputQueue, get_input_queue, holds_keys
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
-from faithtui.tui.navigation import Navigation, holds_keys, navigation_of
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
@@ -122,9 +122,9 @@ class FaithScreen(Screen[None]):
         return self.session.keys
 
     @property
-    def navigation(self) -> Navigation:
+    def input_queue(self) -> InputQueue:
         """What opens windows, between keys."""
-        return navigation_of(self)
+        return get_input_queue(self)
 
     @abstractmethod
     def make_panes(self) -> Panes:
@@ -269,7 +269,7 @@ class FaithScreen(Screen[None]):
         facts, prompts = await self.read(facts_of, self.session, run)
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
-            self.navigation.open_window(JudgeDialog(title, facts, self.keys, prompts))
+            self.input_queue.open_window(JudgeDialog(title, facts, self.keys, prompts))
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:

@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from faithtui.store.runs.run_records import SavedView
+from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput

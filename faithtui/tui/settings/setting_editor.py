@@ -80,7 +80,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
         title = f"{TITLES[name]}: enter chooses, esc leaves it"
         chosen = choices.index(now) if now in choices else 0
-        self.navigation.open_window(
+        self.input_queue.open_window(
             PickDialog(title, choice_lines, chosen=chosen), change_to_choice
         )
 

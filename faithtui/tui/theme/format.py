@@ -53,8 +53,8 @@ def format_number(value: float | None, digits: int = 2) -> str:
 
 
 def format_count(value: int) -> str:
-    """Write a count with narrow groups: 12 345."""
-    return f"{value:,}".replace(",", " ")
+    """Write a count as the command line and the reports do: 12,345."""
+    return f"{value:,}"
 
 
 def format_share(part: int, whole: int) -> str:
@@ -267,7 +267,7 @@ def format_money(nusd: int) -> str:
         return "below $0.0001"
     if dollars < 1:
         return f"${dollars:.4f}"
-    return f"${dollars:,.2f}".replace(",", " ")
+    return f"${dollars:,.2f}"
 
 
 def format_latency(milliseconds: int | None) -> str:

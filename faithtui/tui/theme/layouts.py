@@ -65,8 +65,10 @@ def plan_list(width: int, height: int) -> Plan:
 def make_home_planner(count_rows: Callable[[], int]) -> Planner:
     """Place the list of runs above what can be done next and what is known of the chosen one.
 
-    A short list leaves its room to the panes below it, as far as they have a use for it. An empty
-    one has all the room: there is nothing to do with a run, and nothing known of one.
+    Where wide, the last stands beside the two others in full height, and the conversations that
+    score lowest below them. Elsewhere a short list leaves its room to the panes below it, as far as
+    they have a use for it. An empty one has all the room: there is nothing to do with a run, and
+    nothing known of one.
 
     Args:
         count_rows: Gives how many rows the list has.
@@ -77,6 +79,21 @@ def make_home_planner(count_rows: Callable[[], int]) -> Planner:
         if not rows:
             return {"list": Box(0, 0, width, height)}
         wanted = rows + 3
+        if width >= WIDE_FROM:
+            detail = max(74, width * 38 // 100)
+            top = max(5, min(wanted, height * 40 // 100))
+            steps = min(7, height - top)
+            lowest = height - top - steps
+            left = width - detail
+            # A frame around less than three of them is not worth its lines.
+            if lowest < 5:
+                steps, lowest = steps + lowest, 0
+            return {
+                "list": Box(0, 0, left, top),
+                "next": Box(0, top, left, steps),
+                **({"lowest": Box(0, top + steps, left, lowest)} if lowest else {}),
+                "detail": Box(left, 0, detail, height),
+            }
         if width < NARROW_BELOW:
             top = max(5, min(wanted, height * 35 // 100))
             steps = max(4, min(7, (height - top) * 45 // 100))
@@ -85,7 +102,7 @@ def make_home_planner(count_rows: Callable[[], int]) -> Planner:
                 "next": Box(0, top, width, steps),
                 "detail": Box(0, top + steps, width, height - top - steps),
             }
-        top = max(min(wanted, height - 17), min(height - 22, height * 40 // 100), 5)
+        top = max(min(wanted, height - 17), min(height - 26, height * 40 // 100), 5)
         left = min(70, width * 40 // 100)
         return {
             "list": Box(0, 0, width, top),

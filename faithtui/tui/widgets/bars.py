@@ -27,7 +27,7 @@ class EdgeLine(LineWidget, Widget):
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give the line with both ends."""
-        return self.lay_out_line(self.size.width) if y == 0 else BLANK, self.base_style
+        return self.lay_out_line(self.size.width) if y == 0 else BLANK, self.looks.base
 
     def lay_out_line(self, width: int) -> Line:
         """Put both ends into `width` cells; the left one is cut when they meet."""
@@ -121,4 +121,4 @@ class KeyBar(LineWidget, Widget):
         if self._drawn_hints is None:
             self._drawn_hints = self.list_hints()
         lines: list[Line] = pack_hints(self._drawn_hints, width, self.size.height)
-        return lines[y] if y < len(lines) else BLANK, self.base_style
+        return lines[y] if y < len(lines) else BLANK, self.looks.base

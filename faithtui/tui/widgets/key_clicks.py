@@ -6,13 +6,17 @@ now, so nothing that is drawn has to know of it. A click never does more than th
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from rich.cells import cell_len
+from rich.style import Style
 from textual import events
+from textual.geometry import Offset, Size
 from textual.screen import Screen
+from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import format_key
-from faithtui.tui.theme.lines import Piece
+from faithtui.tui.theme.lines import Line, Piece
 
 _WORD = re.compile(r"\S+")
 
@@ -60,6 +64,43 @@ def find_pressed_hint(
         before = text if is_key else before if not text.strip() else ""
         at += size
     return ()
+
+
+class KeyDrawer(Protocol):
+    """A widget whose lines may hold keys."""
+
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line of the content, and what its pieces are drawn over."""
+
+    def find_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the keys that a click on a line presses."""
+
+    @property
+    def content_size(self) -> Size:
+        """Size of the content."""
+
+    @property
+    def screen(self) -> Screen[Any]:
+        """Its screen."""
+
+
+def list_keys_at(widget: KeyDrawer, at: Offset | None) -> tuple[events.Key, ...]:
+    """List the keys that a click on a cell of a widget presses; () where none is drawn."""
+    if at is None or not 0 <= at.y < widget.content_size.height:
+        return ()
+    line, _ = widget.line_at(at.y)
+    if not any("key" in look for _, look in line.pieces):
+        return ()
+    return widget.find_keys(line.pieces, at.x, name_active_keys(widget.screen))
+
+
+def locate_mouse(widget: Widget) -> Offset | None:
+    """Give the cell of the content under the mouse; None: it is not over the content."""
+    inside = widget.content_region
+    at = widget.app.mouse_position
+    return at - inside.offset if inside.contains_point(at) else None
 
 
 def name_active_keys(screen: Screen[object]) -> dict[str, str]:

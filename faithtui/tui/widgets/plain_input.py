@@ -27,7 +27,7 @@ class PlainInput(Input):
     """An `Input` whose value passes the same function as every other text."""
 
     @dataclass
-    class Left(Message):
+    class FocusMoved(Message):
         """The keys go to another widget now. Not sent when the terminal loses the focus."""
 
         line: "PlainInput"
@@ -66,7 +66,7 @@ class PlainInput(Input):
     def on_blur(self) -> None:
         """Tell that the keys go elsewhere."""
         if self.app.app_focus:
-            self.post_message(self.Left(self))
+            self.post_message(self.FocusMoved(self))
 
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""

@@ -1,6 +1,6 @@
 """A framed pane that draws prepared lines and scrolls through them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -15,9 +15,12 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
+from textual.strip import Strip
 
-from faithtui.tui.theme.lines import BLANK, Line
-from faithtui.tui.widgets.line_widget import LineWidget
+from faithtui.tui.theme.lines import BLANK, Line, Piece
+from faithtui.tui.widgets.key_clicks import find_pressed_keys, list_keys_at, locate_mouse
+from faithtui.tui.widgets.line_cache import LineCache
+from faithtui.tui.widgets.look_styles import LookStyles
 
 _OFFSETS_KEPT = 2048
 """Styles with places in them; lines of a pane begin in few columns, and in few styles."""
@@ -29,7 +32,7 @@ Builder = Callable[[int], Sequence[Line]]
 MOVE = Binding.Group("move", compact=True)
 
 
-class Pane(LineWidget, ScrollView, can_focus=True):
+class Pane(ScrollView, can_focus=True):
     """Lines in a frame. Knows nothing of what they say."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,6 +57,8 @@ class Pane(LineWidget, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
         super().__init__(id=id)
+        self._styles_cache = LineCache(self.make_segments)
+        self.looks = LookStyles(self)
         self._build: Builder = lambda _width: ()
         self._lines: Sequence[Line] = ()
         self._built_for = Size(0, 0)
@@ -134,13 +139,18 @@ class Pane(LineWidget, ScrollView, can_focus=True):
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
         index = self.find_line(y)
-        return self._lines[index] if index < len(self._lines) else BLANK, self.base_style
+        return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line without the frame."""
+        width = self.content_size.width
+        return Strip(self.make_segments(y, width), width)
 
     def make_segments(self, y: int, width: int) -> list[Segment]:
         """Draw a line whose pieces know where they stand, so that the mouse can select text."""
         index, x = self.find_line(y), 0
         segments = []
-        for text, style, _ in super().make_segments(y, width):
+        for text, style, _ in self.looks.make_segments(*self.line_at(y), width):
             segments.append(Segment(text, _add_offset(style, x, index)))
             x += len(text)
         return segments
@@ -209,9 +219,27 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             self._rebuild_lines()
 
     def notify_style_update(self) -> None:
-        """Draw again in the colours of another theme."""
+        """Draw again in the colours of another theme or state."""
         super().notify_style_update()
+        self.looks.forget()
+        # Lines are kept as they were painted, with the filters of that time.
+        self._styles_cache.clear()
         self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the keys that are drawn under the mouse."""
+        for key in list_keys_at(self, event.get_content_offset(self)):
+            self.app.post_message(key)
+
+    def focus_on_click(self) -> bool:
+        """Leave the focus where it is when a key is clicked: the key is about what has it."""
+        return not list_keys_at(self, locate_mouse(self))
+
+    def find_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the keys that a click on a line presses; see `find_pressed_keys`."""
+        return find_pressed_keys(pieces, x, active)
 
     @property
     def _page_height(self) -> int:
@@ -354,7 +382,7 @@ class RowPane(Pane):
         line, base = super().line_at(y)
         if line.row is None or line.row != self.cursor:
             return line, base
-        return line, self.component_style(
+        return line, self.looks.get_component(
             "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
         )
 

@@ -33,7 +33,7 @@ class TooSmall(LineWidget, Widget):
         """Give a line of the sentence, which begins at the top: what is cut is its end."""
         width, height = self.size
         lines = small_lines((width, height), self._least, self._quit_key)
-        return lines[y] if y < len(lines) else BLANK, self.base_style
+        return lines[y] if y < len(lines) else BLANK, self.looks.base
 
 
 def small_lines(size: tuple[int, int], least: tuple[int, int], quit_key: str) -> list[Line]:

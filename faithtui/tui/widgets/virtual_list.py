@@ -164,7 +164,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give the headings, a row, or what an empty list says."""
         width = self.scrollable_content_region.width
-        base = self.base_style
+        base = self.looks.base
         if not self._ready:
             return Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, base
         if not len(self._source):
@@ -181,7 +181,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         row = self._source.row(index)
         here = index == self.cursor
         if here:
-            base = self.component_style(
+            base = self.looks.get_component(
                 "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
             )
         if row is None:

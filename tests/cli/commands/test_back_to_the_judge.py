@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleRequest, collect_examples
-from faithtui.engine.review.splits import make_split
+from faithtui.engine.review.samples.splits import make_split
 from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

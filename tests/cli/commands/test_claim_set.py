@@ -9,7 +9,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.review.test_trend import KEYS, done, set_of_conversations
+from tests.engine.review.reports.test_trend import KEYS, done, set_of_conversations
 from tests.store.runs.test_run_designs import drawn, label, sampled
 
 
@@ -101,18 +101,22 @@ def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_pat
     assert (missing.code, "there is no claim set x" in missing.err) == (4, True)
 
 
-def test_a_trend_marks_what_counts_claims_alike(cli: Cli, tmp_path: Path) -> None:
-    """A run of the drawn conversations alone has figures of the labelled claims, unweighted."""
+def test_a_trend_has_no_figures_of_a_run_that_passed_drawn_claims_over(
+    cli: Cli, tmp_path: Path
+) -> None:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         _, keys = set_of_conversations(store)
         done(store, keys)
+        done(store, keys[:5])
         done(store, [f"{each}1" for each in KEYS])
     shown = cli("trend", "shop", "--store", path)
     assert shown.code == 0, shown.err
-    _, _, whole, part, last, note = shown.out.splitlines()
-    assert (whole.count(" *"), part.count(" *"), last.count(" *")) == (0, 3, 0)
-    assert note.startswith("* labelled claims counted alike, not comparable with weighted figures")
-    assert "run 2 judged claims because they were drawn" in note
+    _, _, _, drawn, part, last = shown.out.splitlines()
+    assert [each.count("–") for each in (drawn, part, last)] == [0, 4, 0]
+    assert "*" not in shown.out
+    assert "run 3: it judged claims because they were drawn, or passed them over" in shown.err
     runs = cli("trend", "shop", "--store", path, "--json").json["runs"]
-    assert [each["counts_alike"] for each in runs] == [False, True, False]
+    assert [each["judged_some_drawn"] for each in runs] == [False, False, True, False]
+    # Of the claims that it judged the run before has weights.
+    assert [each["change"] is None for each in runs] == [True, False, False, False]

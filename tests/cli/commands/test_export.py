@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
-from faithtui.engine.review.splits import make_split
+from faithtui.engine.review.samples.splits import make_split
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

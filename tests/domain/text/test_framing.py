@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.domain.text.framing import blank_citations, find_statement
+from faithtui.domain.text.framing import blank_out_citations, find_statement
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_words_that_say_something_stay(sentence: str) -> None:
     ],
 )
 def test_citations_are_blanked(sentence: str, blanked: str) -> None:
-    assert blank_citations(sentence) == blanked
+    assert blank_out_citations(sentence) == blanked
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_citations_are_blanked(sentence: str, blanked: str) -> None:
     ],
 )
 def test_a_number_in_brackets_between_words_is_one_of_the_sentence(sentence: str) -> None:
-    assert blank_citations(sentence) == sentence
+    assert blank_out_citations(sentence) == sentence

@@ -8,7 +8,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.judging.tasks import FindEvidence, InferStatements, JudgeClaims, RelateDocument
 from faithtui.domain.scores import ScoreState
-from faithtui.engine.measure import measure
+from faithtui.engine.library.measurement import measure
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS

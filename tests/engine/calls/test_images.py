@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.batches.files import export_questions, import_answers
 from faithtui.engine.calls.image_hosts import find_image_hosts
-from faithtui.engine.measure import measure
+from faithtui.engine.library.measurement import measure
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.environment import RunEnvironment

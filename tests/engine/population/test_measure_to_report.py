@@ -5,7 +5,7 @@ from pathlib import Path
 
 from faithtui import draw_sample, measure_shards
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.store.store import Store
 from tests.engine.population.labelling import label_drawn
 

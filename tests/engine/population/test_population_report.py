@@ -16,12 +16,12 @@ from faithtui.domain.verdicts import Assessment
 from faithtui.engine.population.population_sample import draw_population_sample
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
-from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
-from faithtui.engine.review.certificates import read_certificate_file
-from faithtui.engine.review.gate import GateRequest, check_gate
-from faithtui.engine.review.gate_json import gate_to_json
-from faithtui.engine.review.sample_queues import draw_run_sample, repeat_request
-from faithtui.engine.review.splits import make_split
+from faithtui.engine.review.gate.certificates import read_certificate_file
+from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate_json import gate_to_json
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.samples.sample_queues import draw_run_sample, repeat_request
+from faithtui.engine.review.samples.splits import make_split
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import bundle_lines, read_bundle

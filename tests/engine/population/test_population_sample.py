@@ -15,7 +15,7 @@ from faithtui.engine.population.population_sample import draw_population_sample
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
-from faithtui.engine.review.sample_queues import conclude_queue
+from faithtui.engine.review.samples.sample_queues import conclude_queue
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState

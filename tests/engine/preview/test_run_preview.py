@@ -1,7 +1,8 @@
 import asyncio
-import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,6 @@ from tests.engine.building import conversation, opened, planned, store_with
 from tests.store.building import SPEC
 
 PAID = "openai:gpt-6-luna"
-
-
-@pytest.fixture(autouse=True)
-def all_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at every conversation of a sample, however busy the machine is."""
-    monkeypatch.setattr(run_preview, "PATIENCE_S", math.inf)
 
 
 @pytest.fixture
@@ -241,15 +236,29 @@ def test_windows_are_counted_beyond_the_sample(
         assert part.windows.low < 150 < part.windows.high
 
 
-def test_for_a_free_judge_less_is_looked_at_by_the_length_of_the_texts(
+def test_looking_ends_after_so_much_text_and_sooner_for_a_free_judge(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     length = run_preview._count_characters(store.conversations.get(ConversationId(1)))
-    monkeypatch.setattr(run_preview, "MOST_FREE_TEXT", 4 * length)
+    monkeypatch.setattr(run_preview, "MOST_FREE_TEXT", 3 * length)
+    monkeypatch.setattr(run_preview, "MOST_TEXT", 5 * length)
     free, paid = (
         preview_requests(store, [RunRequest(judge=each)])[0] for each in ("offline", PAID)
     )
-    assert (free.sampled, paid.sampled) == (4, 6)
+    assert (free.sampled, paid.sampled) == (3, 5)
+
+
+def test_a_busy_machine_tells_the_same_numbers(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two screens told two numbers of questions about one store."""
+    at_once = preview_requests(store, [RunRequest(judge=PAID)])
+    hours = count(0, 3600)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: float(next(hours)))
+        busy = preview_requests(store, [RunRequest(judge=PAID)])
+    assert busy == at_once
+    assert busy[0].sampled == 6
 
 
 def test_a_document_of_many_conversations_is_counted_once(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.limits import NOTE
+from faithtui.engine.exports.ragas_annotations import collect_annotated_answers
 from faithtui.engine.review.examples import (
     ExampleRequest,
     collect_examples,
     read_stored_examples,
     store_examples,
 )
-from faithtui.engine.review.ragas_annotation_export import collect_annotated_answers
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, format_examples

@@ -9,7 +9,11 @@ from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review import recalibration
-from faithtui.engine.review.sample_queues import SampleRequest, draw_run_sample, read_request_frame
+from faithtui.engine.review.samples.sample_queues import (
+    SampleRequest,
+    draw_run_sample,
+    read_request_frame,
+)
 from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_fingerprint

@@ -14,7 +14,7 @@ from faithtui.domain.judging.judge_profile import HIDDEN, JudgeProfile
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
-from faithtui.engine.review.agreement_report import write_report
+from faithtui.engine.review.reports.agreement_report import write_report
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.events import ParameterRefused, RunEvent
 from faithtui.engine.runs.request import RunRequest

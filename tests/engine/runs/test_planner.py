@@ -92,6 +92,10 @@ def test_an_option_may_name_its_metric() -> None:
     assert planner.select_metric_options("deepevalex-faithfulness", typed, ordered) == {
         "threshold": "0.7"
     }
+    own_first = dict(reversed(typed.items()))
+    assert planner.select_metric_options("turn-faithfulness", own_first, ordered) == {
+        "threshold": "0.9"
+    }, "its own counts, whichever was typed last"
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from faithtui.domain.conversation import Conversation, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
-from faithtui.engine.measure import measure_async
-from faithtui.engine.shards.account_keeper import LocalAccount
+from faithtui.engine.library.measurement import measure_async
+from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal, ShardTaken
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
@@ -251,9 +251,9 @@ async def test_a_budget_ends_the_work_and_a_larger_one_goes_on(tmp_path: Path) -
             return replace(await super().send(request), usage=Usage(2000, 1000))
 
     judge = Costly()
-    account = LocalAccount(SpeedLimit(), BudgetCaps(tokens=25_000))
+    call_limits = LocalCallLimits(SpeedLimit(), BudgetCaps(tokens=25_000))
     outcome = await measure_shard_async(
-        SETTINGS, shard, tmp_path / "r", account=account, judge=judge
+        SETTINGS, shard, tmp_path / "r", call_limits=call_limits, judge=judge
     )
     assert not outcome.is_whole
     assert outcome.stops_all

@@ -13,7 +13,7 @@ from faithtui.output_files import move_into_place
 from faithtui.store.file import backups
 from faithtui.store.file.backups import back_up, find_damage, restore_store
 from faithtui.store.file.salvage import salvage_to_new_store
-from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
 from tests.store.building import talk
 
@@ -172,7 +172,7 @@ def test_the_file_is_copied_before_its_tables_are_changed(tmp_path: Path) -> Non
         shutil.copy(FIXTURES / "v7.sqlite", path)
         with Store.open(path) as store:
             kept = store.before_upgrade
-            assert store.schema_version == HEAD
+            assert store.schema_version == find_head_revision()
         assert kept == tmp_path / f"old.schema-0007{number}.db"
         assert kept.stat().st_mode & 0o777 == 0o600
         connection = sqlite3.connect(kept)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.store.file.errors import retry_while_busy
-from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
 
 ROUNDS = 10
@@ -67,7 +67,7 @@ def test_processes_that_open_one_new_store_at_once_all_get_it(tmp_path: Path) ->
             for each in processes:
                 assert each.stdin is not None
                 print(tmp_path / f"{number}.db", file=each.stdin, flush=True)
-            assert [heard(each) for each in processes] == [HEAD] * 4
+            assert [heard(each) for each in processes] == [find_head_revision()] * 4
     for number in range(ROUNDS):
         with Store.open(tmp_path / f"{number}.db", create=False) as store:
             assert store.check() == []

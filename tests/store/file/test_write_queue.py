@@ -3,7 +3,12 @@
 import threading
 from collections.abc import Callable
 
-from faithtui.store.file.write_queue import LEAST_WORK_S, LONGEST_REST_S, WriteQueue
+from faithtui.store.file.write_queue import (
+    LEAST_WORK_S,
+    LONGEST_REST_S,
+    MOST_TOGETHER,
+    WriteQueue,
+)
 
 
 class Clock:
@@ -43,7 +48,7 @@ class Writer:
 def test_what_is_urgent_does_not_rest() -> None:
     clock = Clock()
     queue = WriteQueue(clock.seconds)
-    queue.rest_for(0.08)
+    queue.delay_other_work(0.08)
     writer = Writer(queue)
     writer.put("reply")
     writer.put("label", urgent=True)()
@@ -58,13 +63,13 @@ def test_what_is_urgent_does_not_rest() -> None:
 def test_keys_without_end_leave_the_writer_time_of_its_own() -> None:
     clock = Clock()
     queue = WriteQueue(clock.seconds)
-    queue.rest_for(LONGEST_REST_S * 10)
+    queue.delay_other_work(LONGEST_REST_S * 10)
     writer = Writer(queue)
     first, second, third = (writer.put(name) for name in ("one", "two", "three"))
     writer.put("label", urgent=True)()
     assert writer.done == ["label"]
     clock.now += LONGEST_REST_S
-    queue.rest_for(LONGEST_REST_S * 10)
+    queue.delay_other_work(LONGEST_REST_S * 10)
     first()
     second()
     third()
@@ -85,3 +90,19 @@ def test_without_a_rest_all_is_given_out_in_its_order() -> None:
         result()
     writer.end()
     assert writer.done == [str(number) for number in range(20)]
+
+
+def test_no_more_jobs_share_a_transaction_than_may() -> None:
+    queue = WriteQueue()
+    for _ in range(MOST_TOGETHER + 3):
+        queue.put(lambda: None, urgent=False, shares=True)
+    queue.close()
+    assert [len(jobs) for jobs in queue.take_batches()] == [MOST_TOGETHER, 3]
+
+
+def test_a_job_that_shares_with_none_is_alone() -> None:
+    queue = WriteQueue()
+    for shares in (True, True, False, True):
+        queue.put(lambda: None, urgent=False, shares=shares)
+    queue.close()
+    assert [len(jobs) for jobs in queue.take_batches()] == [2, 1, 1]

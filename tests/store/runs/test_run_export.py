@@ -16,7 +16,7 @@ from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import cut_parts, select_sizes
+from faithtui.store.runs.run_export import select_sizes, split_into_parts
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
 
@@ -216,7 +216,7 @@ def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
 @given(sizes=st.lists(st.integers(0, 9_000_000) | st.just(99), max_size=400))
 def test_parts_hold_everything_once_and_no_more_than_they_may(sizes: Sequence[int]) -> None:
     items = [(number * 2, size) for number, size in enumerate(sizes, start=1)]
-    parts = list(cut_parts(items))
+    parts = list(split_into_parts(items))
     held = [[each for each in items if first <= each[0] <= last] for first, last in parts]
     assert [each for part in held for each in part] == items
     assert all(last < first for (_, last), (first, _) in pairwise(parts))

@@ -56,7 +56,9 @@ def test_a_set_keeps_claims_strata_and_order_of_its_sample(
     assert found.labels.samples == ()
     assert store.claim_sets.find("shop") == store.claim_sets.find("shop@1") == made
     conversation = min(store.claim_sets.list_conversations(made.id))
-    assert store.claim_sets.claims(made.id, conversation) == store.runs.claims(run, conversation)
+    assert store.claim_sets.claims(made.id, conversation) == store.runs.list_claims(
+        run, conversation
+    )
 
 
 def test_a_version_is_made_only_where_something_changed(

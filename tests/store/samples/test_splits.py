@@ -55,7 +55,7 @@ def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store
 def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
     talks = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(talks)
-    counts = store.splits.counts(RULE)
+    counts = store.splits.count_conversations(RULE)
     assert tuple(counts) == SPLITS
     assert sum(each.conversations for each in counts.values()) == 40
     assert sum(each.groups for each in counts.values()) == 7

@@ -20,7 +20,7 @@ from faithtui.domain.scores import Score, ScoreState, make_score, no_score
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts
-from faithtui.store.schema.identity import HEAD
+from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.schema.migrations.upgrade import upgrade
 from faithtui.store.store import Store
@@ -41,7 +41,7 @@ def revisions() -> list[str]:
 
 
 def test_the_program_knows_its_newest_revision() -> None:
-    assert revisions()[-1] == HEAD
+    assert revisions()[-1] == find_head_revision()
 
 
 def test_there_is_a_fixture_of_every_revision() -> None:
@@ -72,7 +72,7 @@ def test_the_revisions_make_exactly_the_tables_of_the_program(store: Store) -> N
 def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Path) -> None:
     shutil.copy(fixture, path)
     with Store.open(path) as store:
-        assert store.schema_version == HEAD
+        assert store.schema_version == find_head_revision()
         assert differences(store) == []
         assert store.check() == []
         row = store.runs.rows()[-1]
@@ -182,7 +182,7 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
     assert [each.name for each in path.parent.glob("*.schema-*")] == []
     monkeypatch.undo()
     with Store.open(path) as store:
-        assert store.schema_version == HEAD
+        assert store.schema_version == find_head_revision()
 
 
 def test_revisions_are_shipped_inside_the_package() -> None:

@@ -9,7 +9,7 @@ from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.guideline_dialog import GuidelineDialog
+from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.screen.dialogs import GoDialog
 from tests.tui.driving import calm, opened, press, screen_text, text_of, type_ahead
 from tests.tui.test_hostile import ALL
@@ -193,3 +193,4 @@ async def test_a_small_screen_has_a_passage_and_the_final_labels_in_view(
         shown = screen_text(app)
         assert "P1" in shown
         assert "[x] not fair" in shown
+        assert "judges: " in shown, "not below the annotators' notes"

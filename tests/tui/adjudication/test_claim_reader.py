@@ -68,12 +68,12 @@ async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(
     screen.reader.follow_claim(screen.claim_at_cursor())
     assert [*painted, screen.reader.selection] == [None, None], "until it is read"
     screen.reader.hold_keys()
-    assert set(screen.workers) == screen.navigation.held
+    assert set(screen.workers) == screen.input_queue.held
     await screen.settle()
     assert screen.reader.selection is not None
     assert screen.reader.selection.claim == screen.listed[1]
     screen.reader.hold_keys()
-    assert not screen.navigation.held, "there is nothing to wait for"
+    assert not screen.input_queue.held, "there is nothing to wait for"
 
 
 async def test_a_claim_that_is_open_again_is_read_without_the_judges(

@@ -17,8 +17,8 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Repo
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.review import agreement_report as agreement_report_module
-from faithtui.engine.review.agreement_report import RunAgreement
+from faithtui.engine.review.reports import agreement_report as agreement_report_module
+from faithtui.engine.review.reports.agreement_report import RunAgreement
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
 from faithtui.tui.agreement import matrix_lines as draw

@@ -5,7 +5,7 @@ from typing import cast
 
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.app import FaithApp
@@ -77,9 +77,9 @@ async def test_a_cell_lists_what_it_counts_and_the_row_that_is_chosen_opens(
     screen = FakeAgreementScreen(session)
     names = [*screen.spec.labels.names]
     screen.units.open_cell(names.index("no"), names.index("yes"))
-    (listed,) = screen.navigation.windows
+    (listed,) = screen.input_queue.windows
     assert listed._title == "judge yes, human no: 1 claim"
-    screen.navigation.answer("0")
+    screen.input_queue.answer("0")
     await screen.settle()
     assert session.item == session.store.runs.item_ids(RunId(1))[0]
     assert session.claim == session.store.runs.review_view(session.item, "ann").claims[1].id
@@ -97,7 +97,7 @@ def test_an_empty_cell_and_blind_work_open_no_list(session: Session, store_path:
     screen.units.open_difference(0)
     assert screen.message == "the list would show the judge's verdicts while you work blind"
     assert screen.app.bells == 2
-    assert not screen.navigation.windows
+    assert not screen.input_queue.windows
 
 
 def test_only_differences_that_were_in_view_are_known_and_none_while_blind(

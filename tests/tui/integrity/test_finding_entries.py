@@ -131,7 +131,7 @@ async def test_an_entry_without_a_claim_opens_its_answer_and_leaves_the_queue(
     await screen.settle()
     screen.entries.list_entries(RunId(1), kind)
     await screen.settle()
-    screen.navigation.answer("0")
+    screen.input_queue.answer("0")
     row = findings.rows(findings.ids(RunId(1), kind))[0]
     assert session.claim_queue is None
     assert (session.item, session.claim, session.turn) == (row.item, None, row.finding.turn)

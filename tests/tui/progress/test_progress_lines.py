@@ -374,7 +374,7 @@ def test_a_pace_is_never_negative_nor_above_the_fastest_moment(
         (40_000, "below $0.0001"),
         (31_200_000, "$0.0312"),
         (1_550_000_000, "$1.55"),
-        (12_345_000_000_000, "$12 345.00"),
+        (12_345_000_000_000, "$12,345.00"),
     ],
 )
 def test_money_is_written_with_the_figures_that_matter(nusd: int, words: str) -> None:

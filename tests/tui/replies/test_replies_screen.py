@@ -64,7 +64,7 @@ async def test_a_reply_is_read_word_for_word(app: FaithApp, size: tuple[int, int
         await press(pilot, "k")
         shown = " ".join(text_of(app, "reply").split())
         assert "[bold]zanzibar[/bold]" in shown, "markup is no markup"
-        for fact in ("asked by a schema", "1 203 tokens in, 340 out, 600 cached", "$0.0312",
+        for fact in ("asked by a schema", "1,203 tokens in, 340 out, 600 cached", "$0.0312",
                      "prices of 2026-11", "2.4 s", "gpt-6-luna-2026", "req-7"):  # fmt: skip
             assert fact in shown, fact
         await press(pilot, "C")
@@ -199,7 +199,7 @@ def test_cost_is_told_for_all_and_for_each_window() -> None:
     }
     total = RunTotals(4, 2_010, 105, 400, 32_200_000, 1)
     told = text(cost_lines(ItemCost(total, windows), 90))
-    assert "all 4 calls · 2 010 tokens in · 105 out · 400 cached by the provider" in told
+    assert "all 4 calls · 2,010 tokens in · 105 out · 400 cached by the provider" in told
     assert "$0.0322 + no price known for 1 call" in told
     assert "w1 $0.0312 · w4 no price known for 1 call" in told
 

@@ -8,24 +8,24 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.claim_moves import ClaimMoves
-from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence import EvidenceReader
-from faithtui.tui.review.evidence_marking import EvidenceMarking
+from faithtui.tui.review.evidence.evidence import EvidenceReader
+from faithtui.tui.review.evidence.evidence_marking import EvidenceMarking
 from faithtui.tui.review.judge_reveal import JudgeReveal
-from faithtui.tui.review.label_writer import LabelWriter
+from faithtui.tui.review.labels.claim_range import ClaimRange
+from faithtui.tui.review.labels.label_writer import LabelWriter
+from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.notes import Notes
+from faithtui.tui.review.labels.review_undo import ReviewUndo
+from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.lines.evidence import rank_claim_passages
-from faithtui.tui.review.missed_claims import MissedClaimAdder
-from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
 from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
-from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen

@@ -157,12 +157,12 @@ async def test_after_the_last_claim_keys_wait_for_the_next_conversation(session:
     before = screen.session.item
     for _ in range(4):
         screen.give("no")
-    assert screen.navigation.held <= {*screen.workers}, "nothing is left yet"
+    assert screen.input_queue.held <= {*screen.workers}, "nothing is left yet"
     screen.give("no")
-    assert screen.writer in screen.navigation.held
+    assert screen.writer in screen.input_queue.held
     assert screen.panes.claims.blocked == 1
     await screen.settle()
-    assert screen.writer not in screen.navigation.held
+    assert screen.writer not in screen.input_queue.held
     assert screen.session.item != before
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.verdict_keys import VERDICT
+from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
@@ -150,7 +150,7 @@ async def test_where_no_claim_is_left_only_verdicts_after_a_verdict_are_dropped(
     screen.press("N")
     await screen.settle()
     assert screen.message == "no claim without a verdict after this one in the run"
-    assert screen.navigation.dropped == set(), "what is typed may be meant for this claim"
+    assert screen.input_queue.dropped == set(), "what is typed may be meant for this claim"
     screen.give("no")
     await screen.settle()
-    assert screen.navigation.dropped == {"y"}
+    assert screen.input_queue.dropped == {"y"}

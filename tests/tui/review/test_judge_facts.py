@@ -78,7 +78,7 @@ async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]
             await press(pilot, *keys)
         offered = [
             each.title
-            for each in list_commands(app, app.screen, lambda name: None, {}, app.navigation)
+            for each in list_commands(app, app.screen, lambda name: None, {}, app.input_queue)
         ]
         assert "about the judge  (A)" in offered
 

@@ -174,10 +174,10 @@ async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session)
     screen.give("no")
     await screen.settle()
     assert screen.chosen == 4
-    assert not screen.navigation.windows
+    assert not screen.input_queue.windows
     screen.ask("later")
     await screen.settle()
-    (end,) = screen.navigation.windows
+    (end,) = screen.input_queue.windows
     assert isinstance(end, QueueEndDialog), "only what was put off is left"
 
 

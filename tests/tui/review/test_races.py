@@ -12,7 +12,7 @@ from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.conversations.list_reading import LoadedList
+from faithtui.tui.conversations.list_facts import LoadedList
 from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
@@ -224,7 +224,7 @@ async def test_a_flag_typed_again_before_it_is_saved_is_taken_off(
         await reviewing(pilot)
         app.session.store.submit(hold.wait)
         type_ahead(app, *keys)
-        await until(pilot, lambda: app.message_queue_size == 0 and app.navigation.is_settled)
+        await until(pilot, lambda: app.message_queue_size == 0 and app.input_queue.is_settled)
         hold.set()
         await calm(pilot)
         await press(pilot, "f")

@@ -179,7 +179,7 @@ async def test_what_is_hidden_is_not_asked_about_and_two_are_not_asked_at_once(
     screen.re_ask.claim_being_asked = screen.claims[1]
     assert screen.press("R")
     assert screen.message == "the judge is being asked already: one at a time"
-    assert not screen.navigation.windows
+    assert not screen.input_queue.windows
 
 
 async def test_a_cost_that_comes_after_one_moved_on_asks_nothing(session: Session) -> None:
@@ -188,13 +188,13 @@ async def test_a_cost_that_comes_after_one_moved_on_asks_nothing(session: Sessio
     screen.press("j")
     screen.re_ask.confirm_call_cost(before, CallCost(True, 0, "the price table"))
     assert screen.re_ask.claim_being_asked is None
-    assert not screen.navigation.windows
+    assert not screen.input_queue.windows
 
 
 async def test_what_costs_money_is_asked_only_after_a_yes(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.re_ask.confirm_call_cost(screen.claims[0], CallCost(False, None, ""))
-    screen.navigation.answer(None)
+    screen.input_queue.answer(None)
     await screen.settle()
     assert screen.re_ask.claim_being_asked is None
     assert not screen.failures

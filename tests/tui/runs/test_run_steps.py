@@ -20,6 +20,7 @@ from faithtui.store.records import LabelCount, RunRow, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.runs import run_details, run_figures, run_lines
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge, list_next_steps
 from faithtui.tui.runs.run_details import describe_cost, describe_settings
@@ -44,6 +45,7 @@ def known(value: float, low: float, high: float) -> Estimate:
 TRUST = RunTrust(
     unit=("answer", "answers"),
     compared=230,
+    labelled=237,
     differ=25,
     kappa=known(0.51, 0.24, 0.71),
     corrected=make_withheld_estimate(Reason.DESIGN_NOT_RANDOM),
@@ -219,6 +221,37 @@ async def test_a_step_is_taken_by_enter_and_by_a_click(app: FaithApp) -> None:
         assert isinstance(app.screen, ConfirmDialog)
         await press(pilot, "n", "enter")
         assert isinstance(app.screen, ConfirmDialog)
+
+
+async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(app: FaithApp) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        pane = app.screen.query_one("#lowest", RowPane)
+        await until(pilot, lambda: pane.row_count > 1)
+        run = app.session.store.runs.rows()[0].id
+        items = app.session.store.runs.item_ids(run, "score")
+        scores = [each.scores for each in app.session.store.runs.item_rows(items)]
+        scored = sum(each is not None and each.windowed.value is not None for each in scores)
+        assert pane.row_count == scored
+        second = next(y for y, line in enumerate(pane.lines) if line.row == 1)
+        await pilot.click("#lowest", offset=(9, second + 1))
+        await until(pilot, lambda: app.current_screen_name == "review")
+        assert app.session.item == items[1]
+
+
+async def test_scores_are_hidden_on_a_wide_screen_while_one_works_blind(app: FaithApp) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "c", "B", "g", "r")
+        assert app.session.is_blind
+        assert "hidden while you work blind" in text_of(app, "lowest")
+        assert app.screen.query_one("#lowest", RowPane).row_count == 0
+
+
+def test_how_many_labelled_answers_are_compared_is_said() -> None:
+    drawn = run_details.run_details(row(), METRIC, 200, KeyNames({}), trust=TRUST)
+    told = "\n".join(each.text for each in drawn)
+    assert "on 230 of 237 labelled answers, 25 differ" in told
 
 
 async def test_a_spot_check_begins_from_the_list_of_runs(app: FaithApp, store_path: Path) -> None:

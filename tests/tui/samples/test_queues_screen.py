@@ -16,8 +16,8 @@ from faithtui.agreement.sampling.label_plan import (
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.label_plans import read_plan_basis
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.label_plans import read_plan_basis
+from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     conclude_queue,
     draw_run_sample,
@@ -195,12 +195,12 @@ async def test_repeats_without_own_labels_say_why_not(app: FaithApp) -> None:
 
 
 def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
-    assert read_number(" 1 000 ", "size") == 1000
+    assert [read_number(each, "size") for each in (" 1 000 ", "1,000", "1000")] == [1000] * 3
     assert (read_share("0,2"), read_share("1")) == (0.2, 1.0)
     have = {"judge no": 5, "judge yes": 9}
     assert read_sizes("", have) == {}
     assert read_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
-    for wrong in ("0", "x", "1.5", ""):
+    for wrong in ("0", "x", "1.5", "1,5", ""):
         with pytest.raises(ConfigError):
             read_number(wrong, "size")
     for wrong in ("-0.1", "1.1", "half", "nan"):
@@ -244,7 +244,7 @@ def test_lines_fit_and_hold_no_control(
             strata = store.samples.strata(row.id, "ann")
             progress = read_queue_progress(store, row.id, "ann")
             lines = [
-                sample_lines.queue_head(width),
+                sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
                 *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),

@@ -35,7 +35,7 @@ async def test_a_step_is_taken_back_and_done_again_with_its_conversation(session
     session.switch_run(RunId(1))
     screen = UndoScreen(session)
     screen.undo.action_undo()
-    assert set(screen.workers) <= screen.navigation.held, "what is typed ahead is about that claim"
+    assert set(screen.workers) <= screen.input_queue.held, "what is typed ahead is about that claim"
     await screen.settle()
     screen.undo.action_redo()
     await screen.settle()

@@ -86,7 +86,7 @@ def rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
 def _make_interval_plot(
     id: str,
     title: str,
-    said: str,
+    summary: str,
     rows: Sequence[tuple[str, Estimate, int]],
     axis: str,
     whole: float | None,
@@ -115,7 +115,7 @@ def _make_interval_plot(
         ]
     if more:
         parts.append(draw_text(LABEL_WIDTH - 10, bottom - 8, more, "end", "tick"))
-    return make_plot(id, title, said, bottom + 46, *parts)
+    return make_plot(id, title, summary, bottom + 46, *parts)
 
 
 def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:

@@ -73,5 +73,4 @@ def _draw_figure(
 
 
 def _name_run(point: TrendPoint) -> str:
-    alike = " (counted alike)" if point.counts_alike else ""
-    return fit_label(f"{point.run}{alike} {point.judge}")
+    return fit_label(f"{point.run} {point.judge}")

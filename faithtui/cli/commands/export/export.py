@@ -142,7 +142,7 @@ def export(
     Example: faithtui export claims -o claims.csv
     """
     from faithtui.engine.review.examples import ExampleRequest
-    from faithtui.engine.review.splits import parse_split
+    from faithtui.engine.review.samples.splits import parse_split
 
     given = {
         "--format": form is not None,
@@ -248,7 +248,7 @@ def _export_run(
 ) -> None:
     """Write examples or ragas' annotations of a run into a file, or to stdout."""
     from faithtui.config import load_settings
-    from faithtui.engine.review.splits import record_test_opening
+    from faithtui.engine.review.samples.splits import record_test_opening
     from faithtui.output_files import check_target, write_text
 
     settings = load_settings()
@@ -285,7 +285,7 @@ def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") 
 
 
 def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None") -> Iterable[str]:
-    from faithtui.engine.review.ragas_annotation_export import collect_annotated_answers
+    from faithtui.engine.exports.ragas_annotations import collect_annotated_answers
     from faithtui.formats.writers.ragas_annotations import ragas_json
 
     found = collect_annotated_answers(store, run, split)

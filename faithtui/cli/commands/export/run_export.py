@@ -53,7 +53,7 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
     from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest
-    from faithtui.engine.review.splits import record_test_opening
+    from faithtui.engine.review.samples.splits import record_test_opening
     from faithtui.output_files import check_target
 
     settings = load_settings()

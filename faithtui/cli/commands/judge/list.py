@@ -36,7 +36,7 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
         JudgeListing("offline", "built-in heuristic: no key, no network", "ready"),
         *_list_companies(),
         *asyncio.run(_list_local_servers()),
-        JudgeListing("nli:PATH", "a classifier in a file of this machine", _find_nli_state()),
+        JudgeListing("nli:PATH", "a classifier in a file of this machine", _describe_nli_support()),
         JudgeListing("replay:FILE", "recorded replies in a file", "ready"),
         *_list_plugins(),
     ]
@@ -73,7 +73,7 @@ async def _list_local_servers() -> list[JudgeListing]:
     ]
 
 
-def _find_nli_state() -> str:
+def _describe_nli_support() -> str:
     is_installed = all(map(find_spec, ("onnxruntime", "tokenizers")))
     return "ready" if is_installed else "not installed: pip install 'faithtui[nli]'"
 

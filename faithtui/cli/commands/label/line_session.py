@@ -9,7 +9,7 @@ from faithtui.cli.commands.label.line_text import wrap_with_label
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.sample_queues import conclude_queue
+from faithtui.engine.review.samples.sample_queues import conclude_queue
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import describe_sequences, queue_status

@@ -7,7 +7,7 @@ from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.cli.shared_options import read_named_numbers
 from faithtui.config import Settings
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.sample_queues import (
+from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,

@@ -167,7 +167,7 @@ def measure(
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
     from faithtui.engine.shards.measure_settings import MeasureSettings
-    from faithtui.engine.shards.measure_shards import RAY, MeasureOrder, execute_order
+    from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, execute_request
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.values.suggestions import read_key_map
     from faithtui.judges.deadlines import check_timeout
@@ -201,7 +201,7 @@ def measure(
             extra_headers=extra_header,
         ),
     )
-    order = MeasureOrder(
+    measure_request = MeasureRequest(
         source=source_path,
         results=output,
         settings=MeasureSettings(
@@ -237,7 +237,7 @@ def measure(
     progress = ShardProgressLine()
     # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
     with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
-        summary = execute_order(order, progress, progress.begin, progress.tell_left_out)
+        summary = execute_request(measure_request, progress, progress.begin, progress.tell_left_out)
     progress.end()
     if as_json:
         print_json(summary_to_json(summary))

@@ -12,6 +12,7 @@ from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
 from faithtui.cli.run_outcome import (
     choose_gravest_code,
     exit_code,
+    format_claim_counts,
     format_missing_verdicts,
     format_resume_hint,
     format_score_parts,
@@ -27,8 +28,7 @@ from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.errors import ExportError, StoreError
-from faithtui.metrics.registry import find_metric
-from faithtui.store.records import ItemState, RunRow, RunState
+from faithtui.store.records import ItemState, LabelCount, RunRow, RunState
 from faithtui.store.store import Store
 
 LOOK_S = 60.0
@@ -137,7 +137,8 @@ def execute_with_progress(
     row = store.runs.row(run)
     if not as_json:
         skipped = store.runs.count_reasons(run, ItemState.SKIPPED)
-        print_text(format_run_summary(row, skipped, store.runs.count_undefined_reasons(run)))
+        undefined = store.runs.count_undefined_reasons(run)
+        print_text(format_run_summary(row, skipped, undefined, store.runs.count_labels(run)))
     if sentence := format_resume_hint(row, store.runs.count_reasons(run, ItemState.FAILED)):
         print_to_stderr(sentence)
     elif not as_json and row.windows:
@@ -188,7 +189,10 @@ def cancel_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
 
 
 def format_run_summary(
-    row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int]
+    row: RunRow,
+    skipped: Mapping[str, int],
+    undefined: Mapping[str, int],
+    labels: Mapping[str, LabelCount],
 ) -> str:
     """Say in a line what a run found.
 
@@ -196,21 +200,21 @@ def format_run_summary(
         row: The run.
         skipped: How many conversations were skipped for which reason.
         undefined: How many were judged and have no score, and why.
+        labels: Claims by the judge's label.
     """
     parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
     if row.incomplete:
-        scored = f"{row.scored} of {plural(row.conversations, 'conversation')} scored"
+        scored = f"{row.scored:,} of {plural(row.conversations, 'conversation')} scored"
         parts.append(f"{scored}, {format_missing_verdicts(row)}: see `faithtui show {row.id}`")
     else:
-        parts.append(f"{row.done} of {row.conversations} conversations judged")
+        parts.append(f"{row.done:,} of {row.conversations:,} conversations judged")
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
-        parts.append(f"{row.failed} failed")
-    one, many = find_metric(row.spec.metric).spec.units
-    parts.append(f"{row.claims} {one if row.claims == 1 else many}")
+        parts.append(f"{row.failed:,} failed")
+    parts.append(format_claim_counts(row, labels))
     if row.missing_verdicts and not row.incomplete:
         parts.append(
-            f"{row.missing_verdicts} of them without a verdict: see `faithtui show {row.id}`"
+            f"{row.missing_verdicts:,} of them without a verdict: see `faithtui show {row.id}`"
         )
     parts += format_score_parts(row)
     parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]

@@ -183,7 +183,7 @@ def run(
     )
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
-    from faithtui.engine.review.splits import parse_split
+    from faithtui.engine.review.samples.splits import parse_split
     from faithtui.engine.runs.planner import plan_runs
     from faithtui.engine.runs.request import RunRequest
     from faithtui.judges.deadlines import check_timeout

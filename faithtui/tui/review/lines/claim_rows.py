@@ -50,6 +50,9 @@ LEAST_TEXT = 24
 """Cells that columns leave to what a claim says."""
 MOST_LINES = 4
 """Lines of one claim; all of it stands beside the list."""
+ENOUGH_TEXT = 40
+"""Cells below which one line of a claim does not tell what it says: it may take two, though fewer
+claims are seen then."""
 HEADED_FROM = 6
 """Lines of a pane from which it names its columns; the windows' turns and scores from ten."""
 
@@ -78,8 +81,13 @@ class RowLayout:
 
     @property
     def text_width(self) -> int:
-        """Cells for what a claim says."""
-        return max(1, self.width - self.text_start - self.cell * len(self.windows) - 1)
+        """Cells for what a claim says, beside the columns."""
+        return max(1, self.width - self.text_start - self.columns_width)
+
+    @property
+    def columns_width(self) -> int:
+        """Cells of the columns, which the first line of a claim alone has, and a blank."""
+        return self.cell * len(self.windows) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +132,10 @@ def lay_out_rows(
 def _count_lines(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
     """Count the lines that a claim may take so that all claims are seen; short ones take less."""
     room = height - layout.heading
-    most = max(1, min(MOST_LINES, room // max(1, len(claims))))
+    least = 2 if layout.windows and layout.text_width < ENOUGH_TEXT and room >= 8 else 1
+    most = max(least, min(MOST_LINES, room // max(1, len(claims))))
     while most < MOST_LINES and len(claims) <= room:
-        wrapped = (_wrap_words(each.text, "", layout.text_width, most + 1) for each in claims)
+        wrapped = (_wrap_words(each.text, "", layout, most + 1) for each in claims)
         if sum(map(len, wrapped)) > room:
             break
         most += 1
@@ -255,7 +264,7 @@ def _claim_lines(
     if not layout.windows:
         first += [judge_letter(view, claim, focus.window, labels), Piece(" ")]
     first += [human_letter(view, claim, labels), make_mark_piece(claim), Piece("  ")]
-    words = _wrap_words(claim.text, look, layout.text_width, layout.lines)
+    words = _wrap_words(claim.text, look, layout, layout.lines)
     cells = _window_cells(claim, labels, layout)
     lines = []
     for number, said in enumerate(words):
@@ -307,9 +316,33 @@ def _join_columns(
     return Line((Piece(text, "quiet"), *columns))
 
 
+def _wrap_words(
+    text: str, look: str, layout: RowLayout, most: int
+) -> tuple[tuple[Piece, ...], ...]:
+    """Wrap the words of a claim: its first line ends before the columns, others go below them."""
+    return _wrap_beside(text, look, layout.text_width, layout.columns_width - 1, most)
+
+
 @lru_cache(maxsize=4096)
-def _wrap_words(text: str, look: str, width: int, most: int) -> tuple[tuple[Piece, ...], ...]:
-    """Wrap the words of a claim; kept, because a verdict changes one claim of hundreds."""
+def _wrap_beside(
+    text: str, look: str, width: int, more: int, most: int
+) -> tuple[tuple[Piece, ...], ...]:
+    """Wrap words; kept, because a verdict changes one claim of hundreds.
+
+    Args:
+        text: The words.
+        look: How they look.
+        width: Cells of the first line.
+        more: Cells that the others have more.
+        most: Lines.
+    """
+    said = escape_line(text).text
     if most == 1:
-        return ((Piece(fit_text(escape_line(text).text, width), look),),)
-    return tuple(each.pieces for each in wrap([escape_line(text, look)], width, most=most))
+        return ((Piece(fit_text(said, width), look),),)
+    # Two lines are enough to see where the first one ends.
+    first = wrap([Piece(said, look)], width, most=2)[0].pieces
+    left = said[sum(len(each.text) for each in first) :].lstrip()
+    if not left:
+        return (first,)
+    rest = wrap([Piece(left, look)], width + more, most=most - 1)
+    return (first, *(each.pieces for each in rest))

@@ -47,7 +47,7 @@ def title_pieces(
             Piece(conversation_score(view, state.per_interaction), "strong"),
         ]
     room -= width_of(right) + 3
-    heads = list(_list_heads(view.run.id, cursor))
+    heads = list(_list_titles(view.run.id, cursor))
     beside_name = f"  {heads[0]} > "
     left = room - width_of([Piece(beside_name + where)])
     if left >= LEAST_NAME:
@@ -60,7 +60,7 @@ def title_pieces(
     return [Piece(f"  {head}{where}" if head else where.replace(" > ", "  ", 1), "quiet")], right
 
 
-def _list_heads(run: int, cursor: QueuePosition | None) -> Iterator[str]:
+def _list_titles(run: int, cursor: QueuePosition | None) -> Iterator[str]:
     """List ways to name run and queue, the longest first."""
     if cursor is None:
         yield f"#{run}"

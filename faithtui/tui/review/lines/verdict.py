@@ -293,13 +293,13 @@ def _describe_reveal(shown_view: VerdictView) -> str:
     return shown_view.keys.fill_in_keys(words)
 
 
-def _choice_pieces(key: str, label: str, meaning: str, said: str | None) -> list[Piece]:
-    chosen = label == said
+def _choice_pieces(key: str, label: str, meaning: str, given_label: str | None) -> list[Piece]:
+    chosen = label == given_label
     mark = Piece(f"[{key}]", "human mark" if chosen else "key")
     return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
 
 
-def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> list[Piece]:
+def _choices_in_a_row(shown_view: VerdictView, given_label: str | None, room: int) -> list[Piece]:
     """Put all that can be said on one line, its words cut evenly where they have no room."""
     listed = [
         (
@@ -315,7 +315,7 @@ def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> l
         for number, (key, label, meaning) in enumerate(listed):
             words = escape_line(meaning, limit=longest).text
             pieces += [Piece("  ")] if number else []
-            pieces += _choice_pieces(key, label, words, said)
+            pieces += _choice_pieces(key, label, words, given_label)
         return pieces
 
     full = max(width_of([Piece(meaning)]) for _, _, meaning in listed)
@@ -324,10 +324,14 @@ def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> l
     return next((each for each in rows if width_of(each) <= room), make_row("", 4))
 
 
-def _choice_lines(shown_view: VerdictView, said: str | None, width: int, pad: int) -> list[Line]:
+def _choice_lines(
+    shown_view: VerdictView, given_label: str | None, width: int, pad: int
+) -> list[Line]:
     """Put all that can be said on as few lines as hold it, in columns."""
     choices = [
-        _choice_pieces(shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"), label, meaning, said)
+        _choice_pieces(
+            shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"), label, meaning, given_label
+        )
         for key, label, meaning in list_verdict_choices(shown_view.spec)
     ]
     cells = max(width_of(pieces) for pieces in choices) + 2

@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
 from faithtui.store.annotations.reviews import Reviews
 from faithtui.store.records import ItemState
@@ -44,7 +44,7 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
         run = store.runs.create(SPEC, store.conversations.ids())
         found = iter(labels)
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
-            (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
+            (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
             verdicts = tuple(
                 Verdict(
                     Claim(1, f"The {each.key} parcel {words}."),
@@ -537,7 +537,7 @@ def test_hostile_text_is_printed_as_characters(
         store.conversations.import_batch([each])
         run = store.runs.create(SPEC, store.conversations.ids())
         (item,) = store.runs.item_ids(run)
-        (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
+        (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
         verdict = Verdict(Claim(1, nasty), "no", nasty, nasty)
         store.runs.save_window(
             item, Assessment(window, score_window(["no"], RULE), (verdict,), reason=nasty)

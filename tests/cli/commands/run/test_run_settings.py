@@ -20,7 +20,7 @@ from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.conversation_json import LEFT_OUT, run_to_json
-from faithtui.engine.review.splits import SHARES
+from faithtui.engine.review.samples.splits import SHARES
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.formats.examples import example_lines

@@ -148,6 +148,20 @@ def test_a_claim_takes_as_many_lines_as_let_all_be_seen(view: ReviewView) -> Non
         assert (layout.lines, layout.heading) == expected, height
 
 
+def test_a_claim_that_columns_leave_little_of_goes_on_below_them(view: ReviewView) -> None:
+    said = "Being active can positively influence how children do in school and at home."
+    first, *others = view.claims
+    claims = (replace(first, text=said), *(others[0],) * 30)
+    at = ReviewPosition(None, first.id)
+    layout = lay_out_rows(replace(view, claims=claims), at, 48, 14, METRIC)
+    assert layout.text_width < 40
+    assert layout.lines == 2, "though not all claims are seen then"
+    lines = draw(replace(view, claims=claims), width=48, height=14)[3:5]
+    assert "".join(lines).count("Y") + "".join(lines).count("N") >= 1
+    assert len(lines[1].strip()) > layout.text_width
+    assert said.startswith(lines[1].strip().rstrip("…"), said.index(lines[1].split()[0]))
+
+
 def test_claims_take_the_lines_that_short_ones_leave(view: ReviewView) -> None:
     at = ReviewPosition(None, view.claims[0].id)
     first, *others = view.claims

@@ -1,0 +1,302 @@
+"""`faithtui import`: files of conversations."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.import_progress import ImportProgressLine
+from faithtui.cli.output import (
+    plural,
+    print_hint,
+    print_json,
+    print_text,
+    print_to_stderr,
+)
+from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.stores import choose_store_path, open_store
+from faithtui.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from faithtui.engine.dataset_import import FileImport, ImportResult
+    from faithtui.engine.imported_labels import UnreadLabels
+    from faithtui.store.store import Store
+
+_MOST_VALUES = 8
+"""Labels of one scale that a line names."""
+
+MOST_PRINTED = 10_000
+"""Refused lines that are told one by one, all that an import keeps; the rest is counted."""
+
+
+def import_(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Files, folders of them, or - for standard input; see docs/formats.md.",
+        ),
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the data set; else each file's name."),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="What the files are, see docs/formats.md; `auto` finds out and says why.",
+        ),
+    ] = "auto",
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="NAME=COLUMN",
+            help="Which column or key a part is, such as question=user_input; may be repeated.",
+        ),
+    ] = None,
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCORE=SCALE",
+            help="Which label scale a human score of the files uses, such as "
+            "faithfulness=mtrag-faithfulness-1-4; a wrong one is told with all scales; may be "
+            "repeated.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Import nothing when any record is refused.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Draw the first conversation as it would come in, count, and stop."
+        ),
+    ] = False,
+    merge_equal: Annotated[
+        bool,
+        typer.Option(
+            "--merge-equal",
+            help="Store conversations with equal turns once; labels of the others go to it.",
+        ),
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import conversations, their contexts, human labels and judges' verdicts.
+
+    Conversations that the store has already stay as they are. Exit code 3 if a record was
+    refused; the others are imported all the same, unless --strict.
+
+    Example: faithtui import conversations.jsonl
+    """
+    from faithtui.domain.text.visible_text import make_visible_line
+    from faithtui.engine.dataset_import import import_files
+    from faithtui.formats.readers.datasets import FormatChoice
+    from faithtui.formats.readers.values.suggestions import read_key_map
+
+    options = merge_common_options(context, store, json)
+    choice = FormatChoice(_check_format(format_), read_key_map(mapped or []), _read_scales(scale))
+    with _open_target(options.store, create=not dry_run) as opened:
+        result = import_files(
+            opened,
+            paths,
+            source=source,
+            strict=strict,
+            report=ImportProgressLine(),
+            choice=choice,
+            merge_equal=merge_equal,
+            rehearse=dry_run,
+        )
+    for refusal in result.refusals[:MOST_PRINTED]:
+        print_to_stderr(str(refusal))
+    if result.refused > MOST_PRINTED:
+        print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
+    for new, stored in result.same_content[:MOST_PRINTED]:
+        outcome = (
+            "it was merged into that one"
+            if merge_equal
+            else "both are kept; --merge-equal stores one"
+        )
+        print_to_stderr(f"note: {new} has the same turns as {stored}; {outcome}")
+    if options.json:
+        print_json(_as_json(result, strict, dry_run))
+    else:
+        for each in result.files:
+            print_text("\n".join(_format_file(each)))
+        for score in result.missing_scores:
+            print_text(
+                make_visible_line(f"no file has a human score named `{score}`, as --scale says")
+            )
+        if dry_run:
+            if result.first is not None:
+                from faithtui.cli.commands.import_.preview import preview_lines
+
+                print_text("\n".join(preview_lines(result.first)))
+            print_text("nothing was imported, because of --dry-run")
+        elif strict and result.refused:
+            print_text("nothing was imported, because of --strict")
+        elif any(each.new for each in result.files):
+            print_hint(
+                "next: `faithtui run` judges them on this machine; --judge names another judge"
+            )
+    if result.refused:
+        raise typer.Exit(InputError.exit_code)
+
+
+def _check_format(name: str) -> str:
+    from faithtui.formats.readers.registry import AUTO, find_reader
+
+    if name != AUTO:
+        find_reader(name)
+    return name
+
+
+def _read_scales(given: list[str] | None) -> dict[str, str]:
+    """Read `--scale SCORE=SCALE`.
+
+    Raises:
+        ConfigError: One has another form.
+    """
+    from faithtui.agreement.rating_scales import SCALE_NAMES
+    from faithtui.domain.text.suggestions import format_suggestion
+
+    scales = {}
+    for each in given or []:
+        score, mark, scale = each.partition("=")
+        if not mark or not score.strip() or not scale.strip():
+            raise ConfigError(
+                f"--scale {each}: expected SCORE=SCALE, such as "
+                "faithfulness=mtrag-faithfulness-1-4; docs/data-model.md lists the scales"
+            )
+        if scale.strip() not in SCALE_NAMES:
+            raise ConfigError(
+                f"--scale {each}: there is no scale `{scale.strip()}`; known: "
+                f"{', '.join(SCALE_NAMES)}{format_suggestion(scale, SCALE_NAMES)}"
+            )
+        scales[score.strip()] = scale.strip()
+    return scales
+
+
+@contextmanager
+def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]":
+    """Open the store; None for a dry run where there is none."""
+    if not create and not choose_store_path(named).exists():
+        yield None
+        return
+    with open_store(named, create=create) as opened:
+        yield opened
+
+
+def _format_file(found: "FileImport") -> list[str]:
+    from faithtui.domain.text.visible_text import make_visible_line
+
+    parts = [f"{found.new} new"]
+    if found.unchanged:
+        parts.append(f"{found.unchanged} unchanged")
+    if found.merged:
+        parts.append(f"{found.merged} merged")
+    parts.append(plural(found.new_ratings, "new human label"))
+    if found.refused:
+        parts.append(f"{found.refused} refused")
+    if found.without_interaction:
+        parts.append(f"{found.without_interaction} without an answered question")
+    names = ", ".join(path.name for path in (found.path, *found.beside))
+    lines = [f"{names} as `{found.source}`: {', '.join(parts)}"]
+    if found.format is not None:
+        lines.append(f"  taken for {found.format}: {found.reason}")
+    for run in found.runs:
+        number = "" if run.run is None else f", run {run.run}"
+        lines.append(
+            f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
+            f"{run.metric}{number}"
+        )
+    for key, count in found.unknown_keys.items():
+        lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
+    for key, count in found.dropped_keys.items():
+        lines.append(f"  not understood and dropped: {_format_key(key, count)}")
+    lines += map(_format_unread, found.unread_labels)
+    lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
+
+    return [make_visible_line(line) for line in lines]
+
+
+def _format_unread(unread: "UnreadLabels") -> str:
+    shown = ", ".join(unread.values[:_MOST_VALUES])
+    more = ", …" if len(unread.values) > _MOST_VALUES else ""
+    return (
+        f"  {unread.count} of {plural(unread.total, 'human label')} on the unlisted scale "
+        f'"{unread.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
+        f"scale: --scale {unread.scale}={unread.suggest_scale() or 'SCALE'}"
+    )
+
+
+def _format_key(key: str, count: int) -> str:
+    from faithtui.formats.readers.values.suggestions import suggest_key
+
+    meant = suggest_key(key)
+    last = key.rpartition(".")[2]
+    hint = f"; if it is `{meant}`: --map {meant}={last}" if meant not in (None, last) else ""
+    return f"`{key}` ({plural(count, 'time')}){hint}"
+
+
+def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, object]:
+    return {
+        "files": [
+            {
+                "path": str(each.path),
+                "source": each.source,
+                "read": each.read,
+                "new": each.new,
+                "unchanged": each.unchanged,
+                "new_ratings": each.new_ratings,
+                "without_interaction": each.without_interaction,
+                "refused": each.refused,
+                "merged": each.merged,
+                "format": each.format,
+                "reason": each.reason,
+                "beside": [str(path) for path in each.beside],
+                "unknown_keys": dict(each.unknown_keys),
+                "dropped_keys": dict(each.dropped_keys),
+                "remarks": dict(each.remarks),
+                "unread_labels": [
+                    {
+                        "scale": unread.scale,
+                        "count": unread.count,
+                        "total": unread.total,
+                        "values": list(unread.values),
+                    }
+                    for unread in each.unread_labels
+                ],
+                "runs": [
+                    {
+                        "judge": run.judge,
+                        "metric": run.metric,
+                        "conversations": run.conversations,
+                        "run": run.run,
+                    }
+                    for run in each.runs
+                ],
+            }
+            for each in result.files
+        ],
+        "refused": result.refused,
+        "refusals": [
+            {
+                "path": None if each.path is None else str(each.path),
+                "line": each.line,
+                "record": each.record,
+                "field": each.field,
+                "reason": each.reason,
+            }
+            for each in result.refusals
+        ],
+        "same_content": [list(pair) for pair in result.same_content],
+        "missing_scores": list(result.missing_scores),
+        "nothing_imported": bool(dry_run or (strict and result.refused)),
+    }

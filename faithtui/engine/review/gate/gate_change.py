@@ -1,0 +1,148 @@
+"""The gate on change: a run is not worse than an earlier one by more than so much."""
+
+from collections import Counter
+from dataclasses import replace
+
+from faithtui.agreement.gate.missing_labels import NO_CLAIM, OVERRULED, find_missing_claims
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    CriterionCheck,
+    Thresholds,
+    check_change,
+)
+from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, check_warnings, describe_missing
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.report import PreparedUnits, report_prepared
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.domain.estimates import Reason
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.gate.sample_choice import warn_of_choice
+from faithtui.engine.review.reports.agreement_report import (
+    JudgeChange,
+    compare_run_judges,
+    prepare_run_units,
+)
+from faithtui.errors import ConfigError
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+_UNDRAWN = (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY)
+
+
+def check_run_change(
+    store: Store,
+    row: RunRow,
+    against: RunId | None,
+    most: float,
+    settings: ReportSettings,
+    wanted: Thresholds,
+) -> CriterionCheck:
+    """Hold the accuracy of a run against that of an earlier one, on the claims of both.
+
+    Args:
+        store: Where they are.
+        row: The run.
+        against: The earlier one; None: it is not in this store.
+        most: By how much accuracy may be lower, in [0, 1].
+        settings: How labels count.
+        wanted: What has to reach the threshold, and what is accepted.
+
+    Returns:
+        Undecided where it would pass while claims are left out that are not accepted (they may be
+        those on which the run is worse), or in spite of a warning of the labels, which are those
+        of the earlier run.
+
+    Raises:
+        ConfigError: It is the same run, or `most` cannot be.
+        StoreError: There is no such run, or their metrics have other labels.
+    """
+    if not 0 <= most <= 1:
+        raise ConfigError(f"--max-drop is {most}; expected 0 to 1")
+    if against is None:
+        return CriterionCheck(
+            Criterion.CHANGE,
+            0.0 - most,
+            CheckOutcome.UNKNOWN,
+            None,
+            reason="the certified run is not in this store: name a run with --against",
+        )
+    if against == row.id:
+        raise ConfigError(
+            f"run {row.id} is the run that it would be compared with; name an earlier one with "
+            "--against"
+        )
+    before = store.runs.row(against)
+    prepared = prepare_run_units(store, before, settings)
+    change = compare_run_judges(store, before, row, prepared)
+    found, paired, prepared = change.report, change.claims, change.weighed
+    compared = prepared.compared.comparable
+    known = prepared.labels.names
+    first, second = (
+        [prepared.recode_word(said) in known for said in column]
+        for column in (
+            [each.first for each in paired.claims],
+            [each.second for each in paired.claims],
+        )
+    )
+    # Accuracy is over fair claims, of which nobody knows how many differ.
+    all_fair = bool(compared.all.is_fair.all())
+    undrawn = compared.design.kind in _UNDRAWN and not wanted.among_labelled
+    agreed = found.judges.percent.value
+    if _follows_draw(store, row, change, settings):
+        # What was judged because it was drawn says nothing of how often they differ elsewhere.
+        agreed = None
+    check = check_change(
+        found.difference,
+        0.0 - most,
+        wanted.basis,
+        differing=1 - agreed if agreed is not None and all_fair else None,
+        doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
+    )
+    # A run that differs too little to be worse passes by that reason, whatever the labels.
+    needed = () if check.reason else find_missing_claims(compared)
+    # No drop hides where both say the same of a claim that is called unfair, or is disputed.
+    differing = {each.claim for each in paired.claims if each.first != each.second}
+    rows = compared.all.rows
+    missing = Counter(
+        code
+        for place, code in needed
+        if code not in (NO_CLAIM, OVERRULED) or rows[place].claim in differing
+    )
+    missing[UNPAIRED_CLAIMS] = (
+        paired.only_first
+        + paired.only_second
+        + sum(here != there for here, there in zip(first, second, strict=True))
+    )
+    left_out = {code: n for code, n in sorted(missing.items()) if n and code not in wanted.accepted}
+    if check.outcome is not CheckOutcome.PASSED:
+        return check
+    if not left_out:
+        # A run that differs too little to be worse rests on no label.
+        weighed = before if change.is_of_first else row
+        return check if check.reason else _ask_warnings(check, prepared, wanted, store, weighed)
+    why = describe_missing(left_out, ("claim", "claims"))
+    return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
+
+
+def _follows_draw(store: Store, row: RunRow, change: JudgeChange, settings: ReportSettings) -> bool:
+    """Say whether one of two runs judged claims because they were drawn, or passed them over."""
+    if change.weighed.readings.design.follows_draw or not change.is_of_first:
+        return True
+    if not change.claims.only_first:
+        return False
+    return prepare_run_units(store, row, settings).readings.design.follows_draw
+
+
+def _ask_warnings(
+    check: CriterionCheck,
+    prepared: PreparedUnits,
+    wanted: Thresholds,
+    store: Store,
+    run: RunRow,
+) -> CriterionCheck:
+    """Ask about the warnings of the report whose labels a change rests on."""
+    report = report_prepared(prepared)
+    warnings = (*report.warnings, *warn_of_choice(store, run, prepared.readings))
+    (asked,) = check_warnings((check,), warnings, prepared, report.claims, wanted)
+    return asked

@@ -1,0 +1,177 @@
+"""Judges and versions over one claim set: figures of each run, and tests against the one before."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from faithtui.agreement.gate.certificate import split_metric_options
+from faithtui.agreement.report.claim_and_answer_figures import (
+    count_labelled_strata,
+    estimate_drawn_rate,
+    report_claims,
+)
+from faithtui.agreement.report.model import ComparisonReport
+from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.trend import Trend, TrendPoint, estimate_drawn_figures
+from faithtui.agreement.statistics.paired_judges import adjust_by_holm
+from faithtui.agreement.statistics.rates import estimate_fair_units, widen_to_unknown_units
+from faithtui.domain.estimates import Reason, make_withheld_estimate
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.reports.agreement_report import compare_run_judges, prepare_run_units
+from faithtui.errors import ConfigError, NoSharedClaims
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.samples.claim_sets import ClaimSetRow
+from faithtui.store.store import Store
+
+
+def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = ()) -> Trend:
+    """Put the runs over a claim set in the order in which they were made.
+
+    Args:
+        store: Where they are.
+        claim_set: The set.
+        runs: Only these; () means all finished ones that are not archived, whose metric has the
+            labels of the set, and that judged claims of it.
+
+    Raises:
+        ConfigError: There is no such run, or one that is named has other labels.
+        StoreError: A run that is named is not there, or judged no claim of the set.
+    """
+    settings = ReportSettings(claim_set=claim_set.id)
+    labels = set(find_metric(claim_set.metric).spec.labels.names)
+    found: list[tuple[RunRow, PreparedUnits]] = []
+    for row in _choose_runs(store, claim_set, runs):
+        if set(find_metric(row.spec.metric).spec.labels.names) != labels:
+            if runs:
+                raise ConfigError(
+                    f"run {row.id} is of {row.spec.metric}, whose labels are not those of the "
+                    f"claim set {claim_set.title}; leave it out"
+                )
+            continue
+        try:
+            found.append((row, prepare_run_units(store, row, settings)))
+        except NoSharedClaims:
+            # That it judged no claim of the set is known once its own were matched to it.
+            if runs:
+                raise
+    if not found:
+        raise ConfigError(
+            f"no finished run judged claims of {claim_set.title}: faithtui run --claims "
+            f"set:{claim_set.name}"
+        )
+    points = [
+        _make_point(store, claim_set, row, units, found[place - 1] if place else None)
+        for place, (row, units) in enumerate(found)
+    ]
+    return Trend(_adjust_for_several(points))
+
+
+def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) -> list[RunRow]:
+    if runs:
+        return [store.runs.row(each) for each in sorted(set(runs))]
+    inside = store.claim_sets.list_conversations(claim_set.id)
+    return [
+        row
+        for row in sorted(store.runs.rows(), key=lambda row: row.id)
+        if row.state is RunState.DONE
+        and row.archived_at is None
+        and not inside.isdisjoint(store.runs.list_conversations(row.id))
+    ]
+
+
+def _make_point(
+    store: Store,
+    claim_set: ClaimSetRow,
+    row: RunRow,
+    units: PreparedUnits,
+    before: tuple[RunRow, PreparedUnits] | None,
+) -> TrendPoint:
+    report = report_claims(units.compared, units.recoded_rule)
+    design, comparable = units.readings.design, units.compared.comparable
+    if not design.follows_draw:
+        known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
+        # A report speaks of what the run judged, this of the set.
+        score = widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged)
+        accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
+    elif design.as_drawn is not None:
+        accuracy, kappa, recall = estimate_drawn_figures(comparable)
+        score = estimate_drawn_rate(comparable, units.recoded_rule)
+    else:
+        n, groups = report.agreement.n, report.agreement.clusters
+        accuracy = kappa = recall = score = make_withheld_estimate(
+            Reason.DESIGN_NOT_RANDOM, n, groups
+        )
+    return TrendPoint(
+        run=row.id,
+        made_at=row.created_at,
+        metric=row.spec.metric,
+        judge=row.spec.judge_title,
+        served_models=store.calls.list_served_models(row.id),
+        judge_fingerprint=row.spec.judge_fingerprint,
+        judge_parameters=row.spec.profile.describe(),
+        prompts=row.spec.prompt_digest,
+        claims_from=row.spec.claims_from,
+        window_size=split_metric_options(row.spec.options)[0],
+        accuracy=accuracy,
+        kappa=kappa,
+        recall_no=recall,
+        score=score,
+        compared=report.agreement.n,
+        unjudged=design.unjudged,
+        beyond=design.beyond,
+        accuracy_bounds=_bound_accuracy(store, claim_set, row, units, accuracy.value),
+        change=None if before is None else _compare_with(store, before, row),
+        judged_some_drawn=design.follows_draw and design.as_drawn is None,
+    )
+
+
+def _compare_with(
+    store: Store, before: tuple[RunRow, PreparedUnits], row: RunRow
+) -> ComparisonReport | None:
+    """Compare a run with the one before; None where the set says nothing of their claims."""
+    found = compare_run_judges(store, before[0], row, before[1])
+    if not found.report.n_common or not found.has_weights:
+        return None
+    return found.report
+
+
+def _bound_accuracy(
+    store: Store,
+    claim_set: ClaimSetRow,
+    row: RunRow,
+    units: PreparedUnits,
+    accuracy: float | None,
+) -> tuple[float, float] | None:
+    """Bound accuracy by what the run did not judge of the labelled claims."""
+    weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
+    places, claims = units.compared.places, units.compared.all
+    weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
+    judged, whole = float(weight.sum()), sum(weights.values())
+    if not judged or judged >= whole * (1 - 1e-9):
+        return None
+    if accuracy is None:
+        accuracy = float(weight[claims.human[places] == claims.judge[places]].sum()) / judged
+    share = judged / whole
+    return accuracy * share, accuracy * share + 1 - share
+
+
+def _adjust_for_several(points: Sequence[TrendPoint]) -> tuple[TrendPoint, ...]:
+    """Adjust the p values of all changes for being several."""
+    known = [each.change.signflip_p for each in points if each.change is not None]
+    adjusted = iter(adjust_by_holm([each for each in known if each is not None]))
+    return tuple(
+        each
+        if each.change is None
+        else replace(
+            each,
+            change=replace(
+                each.change,
+                comparisons_made=len(known),
+                holm_p=None if each.change.signflip_p is None else next(adjusted),
+            ),
+        )
+        for each in points
+    )

@@ -1,0 +1,268 @@
+"""Drawing queues, and saying how far one has come: the same for the app and the command line."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from faithtui.agreement.sampling.draw import (
+    SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    SamplingFrame,
+    make_sample_draw,
+)
+from faithtui.agreement.sampling.stopping_rules import (
+    KAPPA_TARGET,
+    SPOT_CHECK_SIZE,
+    USUAL_PACE_S,
+    SpotCheck,
+    SpotCheckDecision,
+    decide_spot_check,
+    estimate_labels_needed,
+    plan_label_count,
+)
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
+from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.metrics.registry import find_metric
+from faithtui.store.samples.sample_records import SampleLabel, SampleRow
+from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
+
+MEASURED_FROM = 10
+"""Labels from which the width of an interval says more than the plan."""
+
+REPEATS = 20
+"""Own labelled claims that are asked again, unless told otherwise."""
+
+
+USUAL_SIZE = 100
+"""Claims of a sample unless told otherwise: agreement to about ±0.10 in the worst case."""
+USUAL_CONVERSATIONS = 10
+"""Conversations of a sample of whole ones, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRequest:
+    """What is to be drawn."""
+
+    name: str
+    kind: SampleKind = SampleKind.SAMPLE
+    design: SamplingDesign = SamplingDesign.SIMPLE
+    stratified_by: tuple[str, ...] = ()
+    """Of `frames.STRATA`; only read with `STRATIFIED`."""
+    size: int = 0
+    """Claims, or conversations."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Claims per stratum; {}: `size` in equal parts."""
+    seed: int = 0
+    blind: bool = True
+    shown_share: float = 0.0
+    """Share of the claims of a blind sample that show the judge, in [0, 1]."""
+
+    @property
+    def plan(self) -> SamplePlan:
+        """What is drawn, as the domain wants it."""
+        share = self.shown_share if self.blind else 0.0
+        return SamplePlan(self.design, self.seed, self.size, self.sizes, share)
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What strata are made of: nothing, unless they are drawn from."""
+        return self.stratified_by if self.design is SamplingDesign.STRATIFIED else ()
+
+
+def name_sample(design: SamplingDesign, stratified_by: Sequence[str]) -> str:
+    """Name a sample after how it is drawn."""
+    match design:
+        case SamplingDesign.SIMPLE:
+            return "simple random"
+        case SamplingDesign.STRATIFIED:
+            return f"by {', '.join(stratified_by)}"
+        case SamplingDesign.CONVERSATIONS:
+            return "whole conversations"
+
+
+def next_seed(rows: Sequence[SampleRow]) -> int:
+    """Give a seed that none of these samples has."""
+    return max((row.seed for row in rows), default=0) + 1
+
+
+def spot_check_request(seed: int) -> SampleRequest:
+    """Ask for a spot-check: a small simple random sample, wholly blind."""
+    return SampleRequest("spot-check", SampleKind.SPOT_CHECK, size=SPOT_CHECK_SIZE, seed=seed)
+
+
+def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
+    """Ask for some of one's own labelled claims once more, blind."""
+    return SampleRequest("self-agreement", SampleKind.REPEAT, size=size, seed=seed)
+
+
+def read_request_frame(
+    store: Store, run: RunId, reviewer: str, request: SampleRequest
+) -> SamplingFrame:
+    """Read what a request is drawn from. Seconds for a million claims: meant for a thread.
+
+    Raises:
+        StoreError: There is no such stratum.
+    """
+    if request.kind is SampleKind.REPEAT:
+        return store.samples.read_own_labelled_frame(run, reviewer)
+    return store.samples.read_frame(run, request.strata)
+
+
+def draw_run_sample(
+    store: Store,
+    run: RunId,
+    reviewer: str,
+    request: SampleRequest,
+    frame: SamplingFrame | None = None,
+) -> SampleRow:
+    """Draw a sample and store it as a queue. Meant for a thread.
+
+    Args:
+        store: Where.
+        run: The run.
+        reviewer: Who draws it.
+        request: What to draw.
+        frame: What `read_request_frame` gave for the request; None reads it.
+
+    Raises:
+        StoreError: Nothing can be drawn.
+    """
+    frame = read_request_frame(store, run, reviewer, request) if frame is None else frame
+    plan = request.plan
+    return store.samples.add(
+        run,
+        reviewer,
+        make_sample_draw(frame, plan),
+        plan,
+        name=request.name,
+        kind=request.kind,
+        stratified_by=request.strata,
+        blind=request.blind,
+    )
+
+
+def estimate_pace(rows: Sequence[SampleRow]) -> float:
+    """Give a person's pace in seconds a claim: in the newest sample it is known from, or usual."""
+    return next((row.pace_s for row in rows if row.pace_s is not None), USUAL_PACE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """How far a person has come with a sample, and how far it is to go."""
+
+    row: SampleRow
+    compared: int
+    """Claims on which the person and the judge both gave a verdict."""
+    differ: int
+    """How many of these have different ones."""
+    needed: int | None
+    """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose."""
+    planned: bool
+    """`needed` is what the plan says: too little is labelled to measure it."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every claim has its verdict."""
+        return not self.row.remaining
+
+
+def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
+    """Read how far a person has come with a sample. Meant for a thread.
+
+    How many labels are needed follows from the interval that a report gives kappa over the
+    person's own labels in this sample, each counted once: an estimate, not a result.
+
+    Raises:
+        StoreError: There is no such sample.
+    """
+    row = store.samples.row(sample, reviewer)
+    spec = store.runs.row(row.run).spec
+    labels = store.samples.read_labels(sample, reviewer)
+    pairs = _list_pairs(labels, spec.rule)
+    differ = sum(human != judge for _, human, judge in pairs)
+    if row.kind is not SampleKind.SAMPLE:
+        return QueueProgress(row, len(pairs), differ, None, planned=False)
+    left, needed = max(0, row.frame - row.answered), None
+    counted = _list_pairs([each for each in labels if not each.shown], spec.rule)
+    if len(counted) >= MEASURED_FROM:
+        needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
+    planned = needed is None
+    if needed is None:
+        needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
+    return QueueProgress(row, len(pairs), differ, needed, planned)
+
+
+LabelPair = tuple[str, str, str]
+"""Group, the person's label and the judge's, in the words of the metric."""
+
+
+def _list_pairs(readings: Sequence[SampleLabel], rule: ScoringRule) -> list[LabelPair]:
+    """List the claims that can be compared: neither without a verdict nor unfair."""
+    found = []
+    for each in readings:
+        human = rule.translate_label(each.event.verdict or "")
+        if human is not None and human != NOT_A_CLAIM and each.judge is not None:
+            found.append((each.group, human, each.judge))
+    return found
+
+
+def _estimate_labels_needed(
+    pairs: Sequence[LabelPair], labels: Sequence[str], left: int
+) -> int | None:
+    """Estimate labels still needed from kappa's interval; None where it has none."""
+    known = [each for each in pairs if each[1] in labels and each[2] in labels]
+    # Loads numpy, which a queue without a plan for kappa has no use for.
+    from faithtui.agreement.statistics.coefficients import KAPPA
+    from faithtui.agreement.statistics.matrices import count_matrix
+    from faithtui.agreement.statistics.posterior import estimate_figures_by_posterior
+
+    kappa = estimate_figures_by_posterior({"kappa": KAPPA}, count_matrix(known, labels))["kappa"]
+    if kappa.ci_low is None or kappa.ci_high is None:
+        return None
+    half = (kappa.ci_high - kappa.ci_low) / 2
+    return estimate_labels_needed(len(known), half, KAPPA_TARGET, left=left)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOutcome:
+    """What came of a queue."""
+
+    progress: QueueProgress
+    actions: Mapping[str, int]
+    """How many claims were answered knowing the judge's word (`shown`) and not (`blind`)."""
+    check: SpotCheck | None
+    """The decision of a spot-check; None of other samples."""
+    sequences: "ConfidenceSequences | None" = None
+    """What holds at every look; None where there is no such thing."""
+
+
+def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
+    """Say what came of a sample; a spot-check that is through is closed with its decision.
+
+    Meant for a thread.
+
+    Raises:
+        StoreError: There is no such sample.
+    """
+    progress = read_queue_progress(store, sample, reviewer)
+    row = progress.row
+    knew = Counter(each.event.saw_judge for each in store.samples.read_labels(sample, reviewer))
+    check = None
+    if row.kind is SampleKind.SPOT_CHECK:
+        check = decide_spot_check(progress.compared, progress.differ, row.size)
+        decided = check.decision is not SpotCheckDecision.UNFINISHED
+        if decided and progress.is_finished and row.decision != check.decision.value:
+            store.samples.close(sample, check.decision.value)
+    return QueueOutcome(
+        progress,
+        {"blind": knew[False], "shown": knew[True]},
+        check,
+        read_queue_sequences(store, sample, reviewer),
+    )

@@ -1,0 +1,356 @@
+"""Keys and changes of screens, one at a time: the only module that changes the stack of screens.
+
+Textual gives keys to the focused widget as they come, and opens and closes screens in the midst of
+them: a key typed ahead reaches a window that has closed, or a screen that is not made yet. Here a
+key waits until all that the key before it brought about is done, a change of screens included.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from functools import wraps
+from inspect import isawaitable
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
+
+from textual import events
+from textual.app import App
+from textual.await_complete import AwaitComplete
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.command import CommandPalette
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.worker import Worker, WorkerError
+
+from faithtui.tui.allowed_actions import drop_writing_keys
+
+P = ParamSpec("P")
+NodeT = TypeVar("NodeT", bound="_Node")
+
+ScreenChange = Callable[[], Awaitable[object] | object]
+"""What is done between two keys."""
+
+MESSAGE_ROUNDS = 3
+"""How often messages are followed up to the app before a key is done with: the key itself, what the
+widget makes of it (a row was chosen), and what the screen makes of that (another screen is wanted).
+"""
+
+
+class _Node(Protocol):
+    @property
+    def app(self) -> App[Any]: ...
+
+
+class InputQueue:
+    """Hands on keys one by one, and changes screens between them.
+
+    Everything here runs in the message pump of the app, one step after the other. While a step
+    awaits that a screen is mounted or removed, no key can come between.
+
+    Args:
+        app: The app.
+        hand_on: Gives input to whatever has the focus.
+        quit_keys: Gives the keys that quit.
+        given_up: Called when escape has given up what keys waited for.
+    """
+
+    def __init__(
+        self,
+        app: App[Any],
+        hand_on: Callable[[events.Event], Awaitable[None]],
+        quit_keys: Callable[[], Collection[str]],
+        given_up: Callable[[], object],
+    ) -> None:
+        self._app = app
+        self._forward_event = hand_on
+        self._quit_keys = quit_keys
+        self._on_give_up = given_up
+        self._inputs: deque[events.Event] = deque()
+        self._changes: deque[tuple[ScreenChange, asyncio.Future[None]]] = deque()
+        self._key_holds: dict[object, Callable[[], object] | None] = {}
+        """What keys wait for, each with a way to give it up; None: it cannot be."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Those that wait for workers; the event loop alone would not keep them."""
+        self._is_busy = False
+        self._is_followed = True
+        """Whether every message is handled that what was done last has brought about."""
+        self._is_laid_out = True
+        """Whether every widget of the screen has its place, or was given the time to get it."""
+        self._is_painted = True
+        """Whether what keys were held for is on the screen: a key typed ahead is about that."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every key was handled, with all that it brought about."""
+        return not (self._is_busy or self._inputs or self._changes or self._key_holds)
+
+    @staticmethod
+    def is_user_input(event: events.Event) -> bool:
+        """Whether an event is input of a person, as it came from the terminal, that acts."""
+        kinds = (events.Key, events.Paste, events.MouseDown, events.MouseUp)
+        return isinstance(event, kinds) and not event.is_forwarded
+
+    def take_input(self, event: events.Event) -> None:
+        """Hand on an event when its turn comes."""
+        self._inputs.append(event)
+        self._schedule_turn()
+
+    def change_screens(self, change: ScreenChange) -> AwaitComplete:
+        """Do something between two keys, after all changes that were asked for before.
+
+        Returns:
+            An awaitable for whoever must know that it is done; never to be awaited in a handler.
+        """
+        done = asyncio.get_running_loop().create_future()
+        self._changes.append((change, done))
+        self._schedule_turn()
+        return AwaitComplete(done)
+
+    def show_main(self, name: str) -> None:
+        """Show an installed screen as the only one; windows are closed without an answer."""
+
+        async def switch_to_screen() -> None:
+            while self._app.screen.is_modal:
+                await self._app.pop_screen()
+            await self._app.switch_screen(name)
+
+        self.change_screens(switch_to_screen)
+
+    def open_window(
+        self,
+        window: Screen[ScreenResultType],
+        answered: Callable[[ScreenResultType | None], None] | None = None,
+    ) -> None:
+        """Open a window above everything; `answered` gets its answer when it is closed by it."""
+
+        async def push_window() -> None:
+            await self._app.push_screen(window, answered)
+
+        self.change_screens(push_window)
+
+    def close_window(self, window: Screen[Any], answer: ScreenChange) -> AwaitComplete:
+        """Close a window by its answer, and what lies above it without one.
+
+        A window that is not open any more has nothing to answer: the first answer counts.
+        """
+
+        async def pop_and_answer() -> None:
+            if window not in self._app.screen_stack:
+                return
+            while self._app.screen is not window:
+                await self._app.pop_screen()
+            await _carry_out(answer)
+
+        return self.change_screens(pop_and_answer)
+
+    def hold_keys(self, cause: object, give_up: Callable[[], object] | None = None) -> None:
+        """Let keys wait until `release_keys` is called for the same cause.
+
+        Args:
+            cause: What they wait for.
+            give_up: What escape does meanwhile; None: escape waits too. Quitting never waits.
+        """
+        self._key_holds[cause] = give_up
+
+    def release_keys(self, cause: object) -> None:
+        """Let keys go on."""
+        if cause in self._key_holds:
+            del self._key_holds[cause]
+            self._is_followed = self._is_painted = False
+            self._schedule_turn()
+
+    def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> int:
+        """Forget these keys where they were typed ahead, up to the first other one.
+
+        Args:
+            keys: What is forgotten.
+            kept: Keys between them that are not.
+
+        Returns:
+            How many were forgotten.
+        """
+        first: list[events.Event] = []
+        dropped = 0
+        while self._inputs:
+            event = self._inputs.popleft()
+            key = event.key if isinstance(event, events.Key) else None
+            if key in keys:
+                dropped += 1
+                continue
+            first.append(event)
+            if key not in kept:
+                break
+        self._inputs.extendleft(reversed(first))
+        return dropped
+
+    def hold_keys_for(self, worker: Worker[Any], *, can_give_up: bool) -> None:
+        """Let keys wait until a worker is through."""
+
+        async def release_when_done() -> None:
+            with suppress(WorkerError):  # whoever started it says what failed
+                await worker.wait()
+            self.release_keys(worker)
+
+        self.hold_keys(worker, worker.cancel if can_give_up else None)
+        task = asyncio.create_task(release_when_done())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # Turns
+
+    def _schedule_turn(self) -> None:
+        if not self._is_busy:
+            self._is_busy = True
+            self._app.call_next(self._take_turn)
+
+    async def _take_turn(self) -> None:
+        """Do the next thing, then follow it; a change goes before a key, being caused by one."""
+        if not self._app.screen_stack:
+            self._inputs.clear()  # the app is leaving
+            self._is_laid_out = self._is_painted = True
+        if self._changes:
+            change, done = self._changes.popleft()
+            await _carry_out(change)
+            if not done.done():
+                done.set_result(None)
+            self._is_followed = False
+            self._follow_messages()
+        elif not self._is_followed:
+            self._follow_messages()
+        elif self._inputs and not (self._is_laid_out and self._is_painted):
+            self._is_laid_out = self._is_painted = True
+            self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
+        elif (event := self._next_input()) is not None:
+            self._is_followed = False
+            await self._forward_event(event)
+            self._follow_messages()
+        else:
+            self._is_busy = False
+
+    def _next_input(self) -> events.Event | None:
+        if not self._key_holds:
+            return self._inputs.popleft() if self._inputs else None
+        quits = self._quit_keys()
+        while any(isinstance(each, events.Key) and each.key in quits for each in self._inputs):
+            event = self._inputs.popleft()
+            if isinstance(event, events.Key) and event.key in quits:
+                return event
+        self._give_up()
+        return None
+
+    def _give_up(self) -> None:
+        """Let escape end what is waited for; what was typed before it was meant for that."""
+        keys = [each.key if isinstance(each, events.Key) else "" for each in self._inputs]
+        ways = [way for way in self._key_holds.values() if way is not None]
+        if "escape" not in keys or len(ways) < len(self._key_holds):
+            return
+        for _ in range(keys.index("escape") + 1):
+            self._inputs.popleft()
+        for way in ways:
+            way()
+        self._on_give_up()
+
+    def _follow_messages(self) -> None:
+        """Go up from the focus behind every message that is on its way, then take the next turn."""
+        self._pass_up(self._focused_node, MESSAGE_ROUNDS)
+
+    @property
+    def _focused_node(self) -> DOMNode:
+        return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
+
+    def _pass_up(self, node: DOMNode | None, hops: int) -> None:
+        while node is not None and node is not self._app:
+            above = node.parent
+            # Behind what lies in the queue of the node; one that closes has nothing to do any more.
+            if node.call_later(self._pass_up, above, hops):
+                return
+            node = above
+        self._app.call_later(self._end_round, hops)
+
+    async def _end_round(self, hops: int) -> None:
+        if hops > 1:
+            self._pass_up(self._focused_node, hops - 1)
+            return
+        self._is_followed = True
+        # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
+        self._is_laid_out = not self._app.screen._layout_required
+        await self._take_turn()
+
+
+async def _carry_out(change: ScreenChange) -> None:
+    result = change()
+    if isawaitable(result):
+        await result
+
+
+def get_input_queue(node: _Node) -> InputQueue:
+    """Give the queue of the app that something belongs to."""
+    input_queue = getattr(node.app, "input_queue", None)
+    assert isinstance(input_queue, InputQueue)
+    return input_queue
+
+
+def holds_keys(
+    *, can_give_up: bool
+) -> Callable[
+    [Callable[Concatenate[NodeT, P], Worker[Any]]], Callable[Concatenate[NodeT, P], Worker[Any]]
+]:
+    """Let keys wait for a worker, because it ends by showing something that they are meant for.
+
+    Args:
+        can_give_up: Whether escape ends it: not where it writes.
+    """
+
+    def decorate_worker(
+        begin: Callable[Concatenate[NodeT, P], Worker[Any]],
+    ) -> Callable[Concatenate[NodeT, P], Worker[Any]]:
+        @wraps(begin)
+        def begin_and_hold(node: NodeT, /, *args: P.args, **kwargs: P.kwargs) -> Worker[Any]:
+            worker = begin(node, *args, **kwargs)
+            get_input_queue(node).hold_keys_for(worker, can_give_up=can_give_up)
+            return worker
+
+        return begin_and_hold
+
+    return decorate_worker
+
+
+class ModalWindow(ModalScreen[ScreenResultType]):
+    """A screen above others, which is closed by its answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "question_mark",
+            "app.help",
+            "help",
+            key_display="?",
+            tooltip="Explain this window and its keys",
+            id="window.help",
+        ),
+    ]
+
+    @property
+    def input_queue(self) -> InputQueue:
+        """What opens and closes windows."""
+        return get_input_queue(self)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """What can be done now: in a store that can only be read, nothing that writes."""
+        session = getattr(self.app, "session", None)
+        found = super().active_bindings
+        return drop_writing_keys(found) if session and session.is_read_only else found
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close with an answer, once."""
+        answer = super().dismiss
+        return self.input_queue.close_window(self, lambda: answer(result))
+
+
+class CommandWindow(CommandPalette):
+    """Textual's palette of commands, closed like our own windows."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close; the chosen command runs afterwards."""
+        answer = super().dismiss
+        return get_input_queue(self).close_window(self, lambda: answer(result))

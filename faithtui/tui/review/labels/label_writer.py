@@ -1,0 +1,288 @@
+"""Writing what annotators say: how the review screen talks to the store.
+
+An act is painted at once and called saved when the disk has it. Acts go to the store's one writer
+in the order of the keys; while any is on its way, the screen is ahead of the store.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from faithtui.domain.annotations import Action, Event, LabelMark
+from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.store.records import ClaimView
+from faithtui.tui.review import position
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+ELSEWHERE = " in the conversation before"
+"""Stands after what was done last once another conversation is shown."""
+
+MOST_NAMED = 3
+"""How many acts that could not be saved are named; the others are counted."""
+
+
+class LabelWriter(Controller["ReviewScreen"]):
+    """What is on its way to the store, and what follows when it is there."""
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
+        self.pending_verdicts: dict[ClaimId, str] = {}
+        """Verdicts on their way."""
+        self._claims_before: dict[ClaimId, ClaimView] = {}
+        """Their claims as they were before, for those that cannot be saved."""
+        self._unsaved: list[str] = []
+        """Acts in words that could not be saved since something is on its way."""
+        self.in_flight = 0
+        """Acts on their way."""
+        self.saves_done = asyncio.Event()
+        """Set while nothing is on its way."""
+        self.saves_done.set()
+        self._is_leaving = False
+        """The last claim got its verdict: the next conversation comes once that is saved."""
+        self._claim_shown_s = self.session.seconds()
+        """When the chosen claim came on screen."""
+        self.last_act_words = ""
+        """The last act in words."""
+        self._just_saved: tuple[Piece, ...] = ()
+        """What was said of the run's last verdict, so that it is said beside what comes next."""
+        self._told: tuple[Piece, ...] = ()
+        """What was said of a save in this conversation, last."""
+
+    def leave_when_saved(self) -> None:
+        """Go to the next conversation once what is on its way is saved.
+
+        Keys wait for it; verdicts that are typed ahead are refused when it is shown.
+        """
+        self._is_leaving = True
+        self.input_queue.hold_keys(self)
+
+    def stay(self) -> None:
+        """Stay in this conversation after all."""
+        self._is_leaving = False
+        self.input_queue.release_keys(self)
+
+    def start_claim_clock(self) -> None:
+        """Measure from now on how long the chosen claim has been on screen."""
+        self._claim_shown_s = self.session.seconds()
+
+    def set_last_act(self, words: str) -> None:
+        """Name the act that was the last one, for the pane of the verdict."""
+        self.last_act_words = words
+
+    def take_just_saved(self) -> tuple[Piece, ...]:
+        """Give what was said of the run's last verdict, once."""
+        told, self._just_saved = self._just_saved, ()
+        return told
+
+    def clear(self) -> None:
+        """Forget what was said of what is drawn no more."""
+        self.last_act_words, self._just_saved = "", ()
+        self.stay()
+
+    def has_seen_judge(self, claim: ClaimView) -> bool:
+        """Whether the reviewer knows the judge's verdict on a claim."""
+        return claim.seen or self.screen.view is None or claim.id not in self.screen.view.hidden
+
+    def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
+        """Save a verdict of one's own."""
+        view, queue = self.screen.view, self.session.claim_queue
+        if view is None:
+            return
+        labels = self.screen.review_state.labels if self.screen.review_state else None
+        label = fmt.describe_label(verdict, labels) if labels else verdict
+        words = f"{self.screen.name_of(claim)} = {label}"
+        self._paint_verdict((claim,), verdict)
+        self.set_last_act(words)
+        self.submit_act(
+            claim.id,
+            words,
+            self.session.store.reviews.record_verdict,
+            claim.id,
+            self.session.reviewer,
+            verdict,
+            run=view.run.id,
+            saw_judge=self.has_seen_judge(claim),
+            repeats=queue is not None and queue.repeats,
+            seconds=self.count_seconds_shown(),
+            code=code,
+            sample=self.sample_of(claim),
+        )
+
+    def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
+        """Save one verdict on several claims, as one step."""
+        self._paint_verdict(claims, verdict)
+        self.set_last_act(words)
+        run = None if self.screen.view is None else self.screen.view.run.id
+        self._submit(
+            [claim.id for claim in claims],
+            words,
+            self.session.store.reviews.record_many,
+            [
+                Event(
+                    None,
+                    claim.id,
+                    self.session.reviewer,
+                    Action.BULK,
+                    verdict,
+                    saw_judge=self.has_seen_judge(claim),
+                    run=run,
+                    judge_verdict=claim.home_verdict.label,
+                )
+                for claim in claims
+            ],
+        )
+
+    def save_act(
+        self,
+        claim: ClaimView,
+        action: Action,
+        words: str,
+        *,
+        verdict: str | None = None,
+        note: str | None = None,
+        code: str | None = None,
+        mark: LabelMark | None = None,
+    ) -> None:
+        """Save an act that is no verdict of one's own."""
+        if verdict is not None:
+            self._paint_verdict((claim,), verdict)
+        self.submit_act(
+            claim.id,
+            words,
+            self.session.store.reviews.record,
+            claim.id,
+            self.session.reviewer,
+            action,
+            verdict,
+            note,
+            run=None if self.screen.view is None else self.screen.view.run.id,
+            judge_verdict=claim.home_verdict.label,
+            saw_judge=action is Action.REVEALED or self.has_seen_judge(claim),
+            seconds=self.count_seconds_shown() if verdict is not None else None,
+            code=code,
+            mark=mark,
+            sample=self.sample_of(claim),
+        )
+
+    def _paint_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
+        for claim in claims:
+            self.pending_verdicts[claim.id] = verdict
+            self._claims_before.setdefault(claim.id, claim)
+
+    def sample_of(self, claim: ClaimView) -> SampleId | None:
+        """Give the sample that a claim is served from; None for one outside it."""
+        queue = self.session.claim_queue
+        return queue.sample if queue is not None and claim.id in queue.place else None
+
+    def count_seconds_shown(self) -> float:
+        """Tell for how many seconds the chosen claim has been on screen."""
+        return max(0.0, self.session.seconds() - self._claim_shown_s)
+
+    def submit_act(
+        self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
+    ) -> None:
+        """Hand an act to the writer and wait for it elsewhere."""
+        self._submit([claim], words, write, *args, **kwargs)
+
+    def _submit(
+        self,
+        claims: Sequence[ClaimId],
+        words: str,
+        write: Callable[..., object],
+        *args: object,
+        **kwargs: Any,
+    ) -> None:
+        if not self.in_flight:
+            self._unsaved.clear()
+        future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
+        self.in_flight += 1
+        self.saves_done.clear()
+        self._tell(Piece(f"saving {words} …", "quiet"))
+        self._wait_until_saved(future, claims, words)
+
+    @run_in_worker("save", exclusive=False)
+    async def _wait_until_saved(
+        self, future: Future[object], claims: Sequence[ClaimId], words: str
+    ) -> None:
+        """Wait for the disk and say so."""
+        try:
+            await asyncio.wrap_future(future)
+        except Exception:
+            self.screen.call_later(self._show_save_failure, claims, words)
+            raise  # The app says what happened.
+        self.screen.call_later(self._show_saved, words)
+
+    def _show_saved(self, words: str) -> None:
+        """Say that an act is safe, and show what it did to the scores."""
+        moment = fmt.format_time(self.session.now())
+        told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
+        self._tell(*self._unsaved_pieces(), *told)
+        self._end_save()
+
+    def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
+        """Show claims as they were before, and go back to the first one that was not saved."""
+        for claim in claims:
+            self.screen.queue_navigator.reopen_unsaved_claim(claim)
+            self.screen.reveal.forget_unsaved_reveal(claim)
+            self.pending_verdicts.pop(claim, None)
+            self.screen.verdicts.forget_pending_flag(claim)
+        self.screen.verdicts.forget_last_verdict()
+        self.stay()
+        self.screen.marking.forget_pending()
+        self.last_act_words = ""
+        self._unsaved.append(words)
+        self._tell(*self._unsaved_pieces()[:-1])
+        state = self.screen.review_state
+        if state is not None:
+            before = [self._claims_before.get(each) for each in claims]
+            view = position.restore_claims(state.view, [each for each in before if each])
+            at = self.screen.review_position
+            if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
+                at = replace(at, claim=claims[0])
+            self.screen.show_state(replace(state, view=view), at, fresh=False)
+        self._end_save()
+
+    def _unsaved_pieces(self) -> tuple[Piece, ...]:
+        """Name what could not be saved, before what else is said; () where there is nothing."""
+        count = len(self._unsaved)
+        if not count:
+            return ()
+        head = "not saved" if count == 1 else f"{count} not saved"
+        named = ", ".join(self._unsaved[:MOST_NAMED])
+        more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
+        return (Piece(head, "bad strong"), Piece(f" · {named}{more}"), Piece(" · "))
+
+    def _tell(self, *pieces: Piece) -> None:
+        self._told = pieces
+        self.show_message(*pieces)
+
+    def clear_old_message(self) -> None:
+        """Clear what was said in another conversation, but for the save that led away from it."""
+        if self.screen.query_one(StatusLine).left != self._told:
+            self.show_message()
+        self._told = ()
+        told = self.last_act_words
+        self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE
+
+    def _end_save(self) -> None:
+        """Read again when nothing is on its way any more."""
+        self.in_flight -= 1
+        if self.in_flight:
+            return
+        self.saves_done.set()
+        self.pending_verdicts.clear()
+        self._claims_before.clear()
+        if self._is_leaving:
+            self.stay()
+            self.screen.loader.load_next(1, after_verdict=True)
+        else:
+            self.screen.loader.read_again()

@@ -1,0 +1,82 @@
+"""The conversations of the chosen run that score lowest, listed beside it where there is room."""
+
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from faithtui.domain.filters import Filter
+from faithtui.store.records import ItemRow
+from faithtui.store.runs.run_records import RunRow
+from faithtui.tui.conversations.conversation_lines import ListLook, item_head, item_line
+from faithtui.tui.messages import ShowScreen
+from faithtui.tui.runs.run_details import HIDDEN
+from faithtui.tui.session import Session
+from faithtui.tui.theme.lines import Line, Piece, make_line
+from faithtui.tui.widgets.scroll_pane import RowPane
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+    from faithtui.tui.runs.run_figures import RunFigures
+
+MOST_LISTED = 50
+"""Conversations that are listed: the list of conversations has all of them."""
+
+
+class LowestScores(RowPane):
+    """Lists the conversations of a run that score lowest; one that is chosen is reviewed.
+
+    Args:
+        session: Which run and conversation are looked at.
+    """
+
+    def __init__(self, session: Session, *, id: str) -> None:
+        super().__init__(id=id, title="Lowest scores", opens_on_first_click=True)
+        self._session = session
+        self._run: RunRow | None = None
+        self._items: tuple[ItemRow, ...] = ()
+
+    def show_run(
+        self, row: RunRow | None, spec: "MetricSpec | None", found: "RunFigures | None"
+    ) -> None:
+        """List the conversations of a run.
+
+        Args:
+            row: The run; None: none is chosen.
+            spec: Its metric; None: not read yet.
+            found: What was read of the run; None: nothing yet.
+        """
+        is_other = row is None or self._run is None or row.id != self._run.id
+        blind = self._session.is_blind
+        self._run = row
+        self._items = () if found is None or blind else found.lowest
+        if row is None or spec is None:
+            self.show(lambda _width: ())
+            return
+        if not self._items:
+            words = HIDDEN if blind else "…" if found is None else "no conversation has a score yet"
+            self.show(lambda _width: (make_line(Piece(f" {words}", "quiet")),))
+            return
+        items = self._items
+        prefix = "" if found is None else found.key_prefix
+        look = ListLook(spec, row.spec.rule, blind, Filter(), prefix)
+
+        def draw_items(width: int) -> list[Line]:
+            return [
+                item_head(spec, width),
+                *(
+                    Line(item_line(each, look, width, here=False).pieces, number)
+                    for number, each in enumerate(items)
+                ),
+            ]
+
+        self.show(draw_items)
+        self.move_to(0 if is_other else min(self.cursor, len(items) - 1))
+
+    @on(RowPane.Chosen)
+    def review_chosen(self, event: RowPane.Chosen) -> None:
+        """Review the chosen conversation."""
+        event.stop()
+        if self._run is not None and event.row < len(self._items):
+            self._session.switch_run(self._run.id)
+            self._session.choose_item(self._items[event.row].id)
+            self.post_message(ShowScreen("review"))

@@ -1,0 +1,148 @@
+"""`faithtui import`: what files are taken for, what was not understood, what would come in."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+FOLDER = Path(__file__).parents[4] / "fixtures" / "real_formats"
+
+
+def test_a_file_is_named_with_what_it_was_taken_for_and_why(cli: Cli) -> None:
+    done = cli("import", FOLDER / "llamaindex_evaluation_results.json")
+    assert done.code == 0
+    assert "5 new" in done.out
+    assert "taken for llamaindex-results: LlamaIndex's evaluation results" in done.out
+    assert (
+        "verdicts of imported:llamaindex on 5 conversations, as llamaindex-faithfulness, run 1"
+        in (done.out)
+    )
+
+
+def test_all_files_of_the_folder_come_in(cli: Cli) -> None:
+    done = cli("import", FOLDER, "--json")
+    assert (done.code, done.json["refused"]) == (0, 0)
+    assert sum(each["new"] for each in done.json["files"]) == 118
+    [langsmith] = [each for each in done.json["files"] if each["format"] == "langsmith"]
+    assert [Path(each).name for each in langsmith["beside"]] == ["langsmith_runs.jsonl"]
+
+
+def test_a_dry_run_draws_the_first_conversation_and_makes_no_store(
+    cli: Cli, tmp_path: Path
+) -> None:
+    done = cli("import", "--dry-run", FOLDER / "langfuse_traces.json")
+    assert done.code == 0
+    assert "1 user: who takes photos of planes in the air" in done.out
+    assert "passages: none were retrieved" in done.out
+    assert "label of 46542882 on turn 2, the answer: 3 (faithfulness)" in done.out
+    assert done.out.endswith("nothing was imported, because of --dry-run\n")
+    assert not list(tmp_path.rglob("*.db"))
+
+
+def test_hostile_texts_of_a_file_are_text_in_what_is_said(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    row = {
+        "question": "\x1b[2Jq",
+        "answer": "[red]a[/]",
+        "contexts": ["\x1b]0;p\x07"],
+        "k\x1b[1m": 1,
+    }
+    path.write_text(json.dumps(row) + "\n")
+    done = cli("import", "--dry-run", path)
+    assert "\x1b" not in done.out + done.err
+    assert "[red]a[/]" in done.out
+
+
+def test_a_key_nobody_understood_is_named_with_what_it_may_mean(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    turns = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a", "contexts": ["p"]},
+    ]
+    path.write_text(json.dumps({"turns": turns}) + "\n")
+    done = cli("import", path)
+    assert "not understood and dropped: `turns[].contexts` (1 time)" in done.out
+    assert "--map retrieval_context=contexts" in done.out
+    mapped = cli("import", path, "--map", "retrieval_context=contexts", "--dry-run")
+    assert "not understood" not in mapped.out
+    assert "1 p" in mapped.out
+
+
+def test_a_mapped_parent_is_understood(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"inputs": {"frage": "q"}, "answer": "a", "contexts": ["p"]}) + "\n")
+    done = cli("import", path, "--map", "question=inputs.frage", "--dry-run")
+    assert "1 user: q" in done.out
+    assert "not understood" not in done.out
+
+
+def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (FOLDER / "ragas_single_turn.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = cli("import", "-")
+    assert "- as `stdin`: 5 new" in done.out
+    refused = cli("import", "-", "--strict")
+    assert refused.code == 2
+    assert "standard input can be read once" in refused.err
+
+
+def test_images_are_not_looked_for_where_the_program_stands(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n pixels")
+    monkeypatch.chdir(tmp_path)
+    turns = [{"role": "user", "content": "q", "images": [{"path": "x.png"}]}]
+    data = json.dumps({"turns": turns}).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = cli("import", "-")
+    assert done.code == 3
+    assert "turns[0].images[0].path" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--format", "parket"), "there is no format `parket`"),
+        (("--map", "question"), "expected NAME=COLUMN"),
+        (("--scale", "faithfulness"), "expected SCORE=SCALE"),
+        (("--scale", "faithfulness=begin"), "expertqa-support, begin-3, "),
+        (("--scale", "faithfulness=begin"), "Did you mean `begin-3`?"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(
+    cli: Cli, options: tuple[str, ...], says: str
+) -> None:
+    done = cli("import", FOLDER / "neutral.jsonl", *options)
+    assert done.code == 2
+    assert says in done.err
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+def test_labels_that_nobody_can_read_are_told(cli: Cli, option: tuple[str, ...]) -> None:
+    path = FOLDER / "langfuse_traces.json"
+    done = cli("import", path, *option, "--scale", "tone=begin-3")
+    assert (
+        '15 of 15 human labels on the unlisted scale "faithfulness" (values 1, 3, 4) have no '
+        "verdict and count in no figure; name its scale: "
+        "--scale faithfulness=mtrag-faithfulness-1-4" in done.out
+    )
+    assert "no file has a human score named `tone`" in done.out
+    done = cli("import", path, *option, "--scale", "faithfulness=mtrag-faithfulness-1-4")
+    assert "no verdict" not in done.out
+    assert "no file has" not in done.out
+
+
+def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    row = {"question": "q", "answer": "a", "contexts": []}
+    path.write_text("".join(json.dumps({**row, "id": key}) + "\n" for key in ("one", "two")))
+    merged = cli("import", path, "--merge-equal", "--source", "merged")
+    assert "1 new, 1 merged" in merged.out
+    assert "two has the same turns as one; it was merged into that one" in merged.err
+    kept = cli("import", path)
+    assert "2 new" in kept.out
+    assert "both are kept; --merge-equal stores one" in kept.err

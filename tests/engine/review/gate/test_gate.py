@@ -1,0 +1,976 @@
+"""A run against thresholds, and against certificates of what was measured before."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.agreement.gate.certificate import make_judge_identity
+from faithtui.agreement.gate.certificate_changes import list_figure_changes
+from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
+from faithtui.agreement.gate.threshold_checks import (
+    EXIT_CODES,
+    CheckOutcome,
+    Criterion,
+    ThresholdBasis,
+)
+from faithtui.agreement.report.settings import ReportLevel
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+from faithtui.domain.annotations import Action
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.integrity.run_summary import CHECKS
+from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_profile import JudgeProfile
+from faithtui.engine.review.examples import store_examples
+from faithtui.engine.review.gate import certificates
+from faithtui.engine.review.gate.gate import GateRequest, GateResult, check_gate
+from faithtui.errors import ConfigError, ExportError, InputError
+from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
+from faithtui.store.store import Store
+from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
+from tests.store.building import assess, import_talks, imported, talk, windows_of
+
+RUN = RunId(1)
+EASY = GateRequest(kappa=0.4, recall_no=0.5, score=0.3)
+SIZES = {"judge yes": 20, "judge no": 40}
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy, as labels wait for the disk: run 1, every claim of it labelled blind."""
+    path = tmp_path_factory.mktemp("gated") / "project.db"
+    with Store.open(path, clock=Calendar()) as store:
+        label(store, run_over(store))
+    return path
+
+
+@pytest.fixture
+def calendar() -> Calendar:
+    found = Calendar()
+    found.wait(1)
+    return found
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(Path(shutil.copy(made, tmp_path)), clock=calendar) as opened:
+        yield opened
+
+
+@pytest.fixture
+def empty(tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(tmp_path / "empty.db", clock=calendar) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def certified(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Certify run 1, once: it takes longer than most of what is tested."""
+    folder = tmp_path_factory.mktemp("certified")
+    path = folder / "certificate.json"
+    calendar = Calendar()
+    calendar.wait(1)
+    with Store.open(Path(shutil.copy(made, folder)), clock=calendar) as store:
+        result = check_gate(store, RUN, replace(EASY, write=path), clock=calendar)
+    assert (result.outcome, result.written) == (CheckOutcome.PASSED, path)
+    return path
+
+
+@pytest.fixture
+def certificate(certified: Path, calendar: Calendar, tmp_path: Path) -> Path:
+    """Give a certificate of run 1 that was just made."""
+    calendar.wait(0.01)
+    return Path(shutil.copy(certified, tmp_path))
+
+
+def outcomes(result: GateResult) -> dict[str, CheckOutcome]:
+    return {each.criterion.value: each.outcome for each in result.checks}
+
+
+def held(
+    store: Store, path: Path, calendar: Calendar, run: RunId = RUN, **more: object
+) -> GateResult:
+    """Hold a run against a certificate."""
+    order = GateRequest(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
+    return check_gate(store, run, order, clock=calendar)
+
+
+def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
+    result = check_gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
+    assert result.outcome is CheckOutcome.PASSED
+    assert set(outcomes(result)) == set(Criterion) - {Criterion.CHANGE}
+    assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
+
+
+def test_the_score_is_what_people_say_and_not_what_the_judge_says(
+    store: Store, calendar: Calendar
+) -> None:
+    result = check_gate(store, RUN, EASY, clock=calendar)
+    (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
+    by_people = sum(
+        fair(number, place, word) == "yes"
+        for number in range(TALKS)
+        for place, word in enumerate(CLAIMS)
+    )
+    assert score.value == pytest.approx(by_people / (TALKS * len(CLAIMS)))
+    assert score.value != 0.5
+
+
+def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(empty)
+    frame = empty.samples.read_frame(run, ("verdict",))
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=SIZES)
+    sample = make_sample_draw(frame, plan)
+    empty.samples.add(run, "ann", sample, plan, name="drawn", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in sample.claims])
+    path = tmp_path / "certificate.json"
+    first = check_gate(empty, run, replace(EASY, write=path), clock=calendar)
+    assert first.outcome is CheckOutcome.PASSED
+    # Another judge: figures of its own, with the weights of the drawing.
+    other = replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")
+    second = run_over(empty, other, said=("yes", "no", "no", "no"))
+    asked = GateRequest(kappa=0.1, recall_no=0.3, score=0.1)
+    result = check_gate(empty, second, asked, clock=calendar)
+    assert result.outcome is CheckOutcome.PASSED
+    assert result.measured.design is first.measured.design
+    assert result.measured.kappa != first.measured.kappa
+    # The certified judge once more, on the claims of its first run.
+    again = run_over(empty, replace(JUDGED, claims_from="run", claims_run=run))
+    held_again = held(empty, path, calendar, again)
+    assert (held_again.outcome, held_again.broken) == (CheckOutcome.PASSED, ())
+    assert held_again.measured == first.measured
+    # Another judge's certificate it is not.
+    assert held(empty, path, calendar, second).outcome is CheckOutcome.STALE
+
+
+def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty, talks=6)
+    result = check_gate(empty, run, replace(EASY, age_days=1), clock=calendar)
+    assert result.outcome is CheckOutcome.UNKNOWN
+    assert set(outcomes(result).values()) == {CheckOutcome.UNKNOWN}
+
+
+def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
+    asked = GateRequest(kappa=0.4, recall_no=0.4)
+    result = check_gate(empty, run, asked, clock=calendar)
+    assert outcomes(result) == {
+        "labels": CheckOutcome.PASSED,
+        "cohen_kappa": CheckOutcome.UNKNOWN,
+        "recall_no": CheckOutcome.UNKNOWN,
+    }
+    assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
+    among = replace(asked, among_labelled=True)
+    few = check_gate(empty, run, among, clock=calendar)
+    assert few.outcome is CheckOutcome.UNDECIDED, "they are of 16 conversations"
+    for order in (among, replace(asked, accept=("design_not_random",))):
+        both = replace(order, accept=(*order.accept, "few_conversations"))
+        accepted = check_gate(empty, run, both, clock=calendar)
+        assert accepted.outcome is CheckOutcome.PASSED
+        assert accepted.thresholds.among_labelled
+    scored = check_gate(empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar)
+    assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
+
+
+def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run, path = run_over(empty), tmp_path / "c.json"
+    label(empty, run, action=Action.AGREED)
+    order = replace(EASY, write=path)
+    seen = check_gate(empty, run, order, clock=calendar)
+    assert (seen.outcome, seen.written) == (CheckOutcome.UNDECIDED, None)
+    assert all("--accept not_blind" in each.reason for each in seen.checks[1:])
+    accepted = check_gate(empty, run, replace(order, accept=("not_blind",)), clock=calendar)
+    assert accepted.outcome is CheckOutcome.PASSED
+    assert any("accepted: 96 of 96 claims were labelled" in each for each in accepted.notes)
+    assert json.loads(path.read_text())["thresholds"]["accepted"] == ["not_blind"]
+    again = held(empty, path, calendar, run)
+    assert (again.outcome, again.thresholds.accepted) == (CheckOutcome.PASSED, ("not_blind",))
+    unlabelled = held(empty, path, calendar, run_over(empty, name="new"))
+    assert unlabelled.outcome is CheckOutcome.PASSED
+
+
+def test_a_run_whose_claims_are_made_up_or_unchecked_passes_no_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    for change, code in (
+        ("checks = 0", "not_checked"),
+        (f"checks = {CHECKS}, checked_claims = 240, phantom_claims = 200", "suspect_run"),
+    ):
+        with sqlite3.connect(store.path) as connection:
+            connection.execute(f"UPDATE run SET {change} WHERE id = {run}")
+        connection.close()
+        result = held(store, certificate, calendar, run)
+        assert result.outcome is CheckOutcome.UNDECIDED
+        assert all(f"--accept {code}" in each.reason for each in result.checks[1:])
+        accepted = held(store, certificate, calendar, run, accept=(code,))
+        assert accepted.outcome is CheckOutcome.PASSED
+
+
+def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
+    order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=ThresholdBasis.POINT)
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNKNOWN
+
+
+def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    drawn = make_sample_draw(
+        empty.samples.read_frame(run), SamplePlan(SamplingDesign.SIMPLE, 3, 60)
+    )
+    empty.samples.add(run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s")
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    result = check_gate(
+        empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
+    )
+    assert result.outcome is CheckOutcome.PASSED
+    assert result.measured.labels == 60
+
+
+def test_a_sample_by_strata_decides_on_recall_by_its_lower_end_alone(
+    empty: Store, calendar: Calendar
+) -> None:
+    run, plan = run_over(empty), SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
+    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    asked = GateRequest(kappa=0.2, recall_no=0.1)
+    result = check_gate(empty, run, asked, clock=calendar)
+    assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
+    recall = result.measured.recall_no
+    assert recall.value is not None
+    assert recall.ci_low is not None
+    more = replace(asked, recall_no=(recall.ci_low + recall.value) / 2)
+    assert check_gate(empty, run, more, clock=calendar).outcome is CheckOutcome.BELOW
+    point = check_gate(empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar)
+    assert (point.outcome, EXIT_CODES[point.outcome]) == (CheckOutcome.UNDECIDED, 2)
+    assert outcomes(point)["recall_no"] is CheckOutcome.UNDECIDED
+
+
+def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    path, run = tmp_path / "certificate.json", run_over(empty)
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
+    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    assert (
+        check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar).written == path
+    )
+    other = run_over(empty, name="new")
+    result = held(empty, path, calendar, other, recall_no=0.1)
+    assert outcomes(result)["recall_no"] is CheckOutcome.UNDECIDED
+
+
+def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    assert (
+        outcomes(held(store, certificate, calendar, run))["corrected_score"] is CheckOutcome.PASSED
+    )
+    found = parse_certificate(certificate.read_bytes())
+    assert found.measured.score.value is not None
+    vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
+    vague_one = replace(found, measured=replace(found.measured, score=vague))
+    certificates.write_certificate_file(certificate, vague_one, force=True)
+    result = held(store, certificate, calendar, run)
+    assert outcomes(result)["corrected_score"] is CheckOutcome.UNDECIDED
+    assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
+
+
+def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
+    store.runs.set_state(RUN, RunState.STOPPED, "no key")
+    result = check_gate(store, RUN, EASY, clock=calendar)
+    assert result.outcome is CheckOutcome.STALE
+    assert "run 1 is not finished (stopped)" in result.broken[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["openai:judge-1", "Judge-1", "offline", "model:mine", "gpt-4o", "claude-opus-4"]
+)
+def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
+    run = run_over(empty)
+    label(empty, run, by=name)
+    result = check_gate(empty, run, EASY, clock=calendar)
+    assert result.outcome is CheckOutcome.STALE
+    assert f"labels by {name} are a machine's" in result.broken[0]
+
+
+def test_labels_of_a_machine_that_came_with_data_are_refused(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run)
+    rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
+    imported(empty, talk("t0", answers=1, ratings=[rating]))
+    result = check_gate(empty, run, EASY, clock=calendar)
+    assert result.outcome is CheckOutcome.STALE
+    assert "labels by gpt-4o are a machine's" in result.broken[0]
+
+
+def test_nothing_asked_is_a_mistake(store: Store, calendar: Calendar, tmp_path: Path) -> None:
+    for order in (GateRequest(), GateRequest(write=tmp_path / "c.json")):
+        with pytest.raises(ConfigError, match="nothing is asked"):
+            check_gate(store, RUN, order, clock=calendar)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        GateRequest(kappa=1.1),
+        GateRequest(kappa=float("nan")),
+        GateRequest(recall_no=-0.1),
+        GateRequest(score=80.0),
+        GateRequest(labels=0),
+        GateRequest(age_days=-1),
+        GateRequest(age_days=float("inf")),
+    ],
+)
+def test_thresholds_that_cannot_be_are_refused(
+    store: Store, calendar: Calendar, order: GateRequest
+) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        check_gate(store, RUN, order, clock=calendar)
+
+
+def test_age_counts_from_the_older_of_run_and_newest_label(
+    store: Store, calendar: Calendar
+) -> None:
+    calendar.wait(9)
+    item = store.runs.item_ids(RUN)[0]
+    claim = store.runs.review_view(item, "ann").claims[0]
+    store.reviews.record(
+        claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
+    )
+    result = check_gate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
+    assert result.outcome is CheckOutcome.STALE, "the judge's verdicts are ten days old"
+    assert result.checks[-1].value == pytest.approx(10, abs=0.01)
+
+
+def test_a_certificate_says_what_was_measured_and_of_what(store: Store, certificate: Path) -> None:
+    found = json.loads(certificate.read_text())
+    assert found["judge"] == {
+        "provider": "openai", "model": "judge-1", "fingerprint": "openai/1 judge-1",
+    }  # fmt: skip
+    assert found["metric"]["window_size"] == 10
+    assert found["metric"]["prompt"] == JUDGED.prompt_digest
+    assert found["sample"] == {
+        "design": "census", "uid": None, "seed": None, "drawn": None, "frame": 96,
+        "claim_set": None,
+        "population": None,
+    }  # fmt: skip
+    facts = found["labels"]
+    assert (facts["n"], facts["groups"], facts["reviewers"]) == (96, 24, 1)
+    assert (facts["blind"], facts["shown"], facts["imported"], facts["blind_share"]) == (
+        96,
+        0,
+        0,
+        1,
+    )
+    assert found["measured"]["kappa"]["ci_low"] < found["measured"]["kappa"]["value"]
+    assert found["thresholds"]["kappa"] == 0.4
+    assert {each["outcome"] for each in found["results"]} == {"passed"}
+    read = parse_certificate(certificate.read_bytes())
+    assert read.labels.newest_at <= read.issued_at
+
+
+def test_an_unchanged_run_passes_its_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    result = held(store, certificate, calendar)
+    assert (result.outcome, result.broken, result.notes) == (CheckOutcome.PASSED, (), ())
+    assert set(outcomes(result)) == {"labels", "cohen_kappa", "recall_no", "corrected_score"}
+
+
+def test_other_thresholds_go_before_those_of_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    result = held(store, certificate, calendar, kappa=0.99)
+    assert outcomes(result)["cohen_kappa"] is CheckOutcome.BELOW
+    assert outcomes(result)["recall_no"] is CheckOutcome.PASSED
+    assert result.outcome is CheckOutcome.BELOW
+
+
+def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    result = check_gate(store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar)
+    assert (result.outcome, result.written) == (CheckOutcome.BELOW, None)
+    assert "no certificate is written: below" in result.notes
+    assert not path.exists()
+
+
+def test_a_certificate_that_cannot_be_written_is_told(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    with pytest.raises(ExportError, match="cannot be written"):
+        check_gate(store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar)
+
+
+CHANGES: list[tuple[str, RunSpec]] = [
+    ("judge: openai:judge-1 was certified, openai:judge-2 judged",
+     replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")),
+    ("judge: openai:judge-1 is not what it was", replace(JUDGED, judge_fingerprint="openai/2")),
+    ("prompt: the texts of the questions differ", replace(JUDGED, prompt_digest="1" * 64)),
+    ("metric version: 1 was certified, here it is 2", replace(JUDGED, metric_version="2")),
+    ("metric: turn-faithfulness was certified", replace(JUDGED, metric="deepevalex-faithfulness")),
+    ("peer: deepeval 4.3.1 was", replace(JUDGED, peer="deepeval 5")),
+    ("strategy: evidence was certified", replace(JUDGED, strategy="window")),
+    ("claims: extracted was certified", replace(JUDGED, claims_from="imported")),
+    ("window size: 10 was certified, here it is 5",
+     replace(JUDGED, options={**JUDGED.options, "window_size": 5})),
+    ("option penalize_ambiguous_claims: False was",
+     replace(JUDGED, options={**JUDGED.options, "penalize_ambiguous_claims": True})),
+    ("option truths_extraction_limit: None was certified, here it is 3",
+     replace(JUDGED, options={**JUDGED.options, "truths_extraction_limit": 3})),
+    ("passing labels: yes, idk was",
+     replace(JUDGED, rule=replace(JUDGED.rule, passing=("yes",)))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "spec"), CHANGES, ids=[each for each, _ in CHANGES])
+def test_another_judge_prompt_or_metric_is_stale(
+    store: Store, certificate: Path, calendar: Calendar, message: str, spec: RunSpec
+) -> None:
+    result = held(store, certificate, calendar, run_over(store, spec, talks=3))
+    assert result.outcome is CheckOutcome.STALE
+    assert [each for each in result.broken if each.startswith(message)]
+
+
+def fingerprint_with(profile: JudgeProfile) -> str:
+    endpoint = parse_endpoint("openai:judge-1", None, profile)
+    assert endpoint is not None
+    return endpoint.fingerprint
+
+
+CERTIFIED_PROFILE = JudgeProfile(
+    seed=7, timeout_s=30, extra_body={"top_k": 1}, extra_headers={"X-Team": "evals"}
+)
+
+
+@pytest.fixture
+def certificate_with_parameters(certificate: Path) -> Path:
+    """Give a certificate of a judge that was asked with parameters of its own."""
+    read = parse_certificate(certificate.read_bytes())
+    judge = make_judge_identity("openai:judge-1", fingerprint_with(CERTIFIED_PROFILE))
+    certificate.write_text(format_certificate(replace(read, judge=judge)))
+    return certificate
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"temperature": 0.2},
+        {"temperature": None},
+        {"top_p": 0.9},
+        {"seed": 8},
+        {"reasoning_effort": "low"},
+        {"max_tokens": 900},
+        {"extra_body": {"top_k": 2}},
+        {"extra_headers": {"X-Team": "others"}},
+    ],
+    ids=str,
+)
+def test_another_parameter_of_the_judge_is_stale(
+    store: Store, certificate_with_parameters: Path, calendar: Calendar, changed: dict[str, Any]
+) -> None:
+    fingerprint = fingerprint_with(replace(CERTIFIED_PROFILE, **changed))
+    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+    result = held(store, certificate_with_parameters, calendar, run)
+    assert result.outcome is CheckOutcome.STALE
+    assert "judge: openai:judge-1 is not what it was (its fingerprint differs)" in result.broken
+
+
+def test_the_same_parameters_in_other_words_are_not_stale(
+    store: Store, certificate_with_parameters: Path, calendar: Calendar
+) -> None:
+    same = fingerprint_with(replace(CERTIFIED_PROFILE, timeout_s=60))
+    earlier = same.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
+    assert earlier != same
+    for fingerprint in (same, earlier):
+        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+        result = held(store, certificate_with_parameters, calendar, run)
+        assert not [each for each in result.broken if each.startswith("judge:")]
+
+
+def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    shown = Example(
+        metric="turn-faithfulness", run=1, judge="x", source="tests", key="t0", group="t0",
+        split=None, turn=1, claim_id=1, kind="claim", question="", claim="Claim 1.0",
+        passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
+        reviewers=1, blind=True, code=None, note=None,
+    )  # fmt: skip
+    run = run_over(store, replace(JUDGED, example_set=store_examples(store, [shown])))
+    result = held(store, certificate, calendar, run)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken == ("examples: the judge is shown other ones",)
+
+
+def test_labels_of_conversations_that_were_shown_as_examples_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    shown = Example(
+        metric="turn-faithfulness", run=1, judge="x", source="tests", key="t0", group="t0",
+        split=None, turn=1, claim_id=1, kind="claim", question="", claim="Claim 1.0",
+        passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
+        reviewers=1, blind=True, code=None, note=None,
+    )  # fmt: skip
+    run = run_over(empty, replace(JUDGED, example_set=store_examples(empty, [shown])))
+    label(empty, run)
+    result = check_gate(empty, run, EASY, clock=calendar)
+    assert outcomes(result)["cohen_kappa"] is CheckOutcome.UNDECIDED
+    why = result.checks[1].reason
+    assert why.startswith("4 labelled claims are of conversations that the judge was shown")
+    assert why.endswith("--accept shown_examples")
+    accepted = replace(EASY, accept=("shown_examples",))
+    assert check_gate(empty, run, accepted, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_options_that_change_no_question_do_not_matter(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    spec = replace(JUDGED, options={**JUDGED.options, "verbose_mode": True}, concurrency=1)
+    result = held(store, certificate, calendar, run_over(store, spec, name="new", talks=8))
+    assert result.broken == ()
+
+
+def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
+    guideline = store.guidelines.set("Read twice.", "ann")
+    result = held(store, certificate, calendar)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken == (
+        f"guideline: none was certified, version 1 ({guideline.digest}) is in force",
+    )
+    assert "96 verdicts were not given under the guideline that is in force" in result.notes
+
+
+def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
+    item = store.runs.item_ids(RUN)[0]
+    claim = store.runs.review_view(item, "bo").claims[0]
+    store.reviews.record(
+        claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
+    )
+    changed = held(store, certificate, calendar)
+    assert changed.broken == ("labels: human labels are not those that were certified",)
+    store.reviews.undo("bo")
+    assert held(store, certificate, calendar).outcome is CheckOutcome.PASSED
+
+
+def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Path) -> None:
+    run, path = run_over(empty), tmp_path / "certificate.json"
+    plan = SamplePlan(SamplingDesign.SIMPLE, 3, 60)
+    drawn = make_sample_draw(empty.samples.read_frame(run), plan)
+    row = empty.samples.add(run, "ann", drawn, plan, name="s")
+    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    certified = check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar)
+    assert certified.outcome is CheckOutcome.PASSED
+    assert held(empty, path, calendar, run).outcome is CheckOutcome.PASSED
+    empty.samples.extend(row.id, "ann", 6)
+    result = held(empty, path, calendar, run)
+    assert result.outcome is CheckOutcome.STALE
+    name = f"simple random {row.uid[:8]}"
+    assert result.broken == (
+        f"sample: {name}, 60 of 96, seed 3 was certified, here it is {name}, 66 of 96, seed 3",
+    )
+
+
+def test_other_verdicts_of_the_judge_in_the_certified_run_are_stale(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE verdict SET label = 'no'")
+    connection.close()
+    result = held(store, certificate, calendar)
+    assert result.broken == ("run: the judge's verdicts are not those that were certified",)
+
+
+def test_labels_of_a_machine_that_came_later_are_refused(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    label(store, RUN, by="gpt-4o")
+    result = held(store, certificate, calendar, run_over(store, name="new", talks=8))
+    assert any("labels by gpt-4o are a machine's" in each for each in result.broken)
+    assert any(each.startswith("labels: ") for each in result.broken)
+
+
+def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
+    store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
+) -> None:
+    assert held(store, certificate, calendar, age_days=30).outcome is CheckOutcome.PASSED
+    calendar.wait(31)
+    result = held(store, certificate, calendar, age_days=30)
+    assert (result.outcome, outcomes(result)["age_days"]) == (
+        CheckOutcome.STALE,
+        CheckOutcome.STALE,
+    )
+    again = tmp_path / "again.json"
+    check_gate(store, RUN, replace(EASY, write=again), clock=calendar)
+    assert parse_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
+    assert held(store, again, calendar, age_days=30).outcome is CheckOutcome.STALE
+
+
+def test_an_edited_certificate_is_refused(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    text = certificate.read_text()
+    certificate.write_text(text.replace('"kappa": 0.4', '"kappa": 0.1'))
+    with pytest.raises(InputError, match=r"certificate\.json: does not match its own digest"):
+        held(store, certificate, calendar)
+
+
+def test_a_run_without_labels_is_held_against_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    result = held(store, certificate, calendar, run)
+    assert result.outcome is CheckOutcome.PASSED
+    certified = parse_certificate(certificate.read_bytes()).measured
+    by_name = {each.criterion: each for each in result.checks}
+    assert by_name[Criterion.KAPPA].estimate == certified.kappa
+    assert by_name[Criterion.LABELS].value == 96
+    score = by_name[Criterion.SCORE].estimate
+    assert score is not None
+    assert score.value is not None
+    # Of the 48 that the judge failed people passed 6; of the 48 it passed they failed 4.
+    sensitivity, specificity = 42 / 46, 44 / 50
+    assert score.value == pytest.approx(
+        1 - (0.25 + specificity - 1) / (sensitivity + specificity - 1)
+    )
+    assert score.n == 240
+    assert any("takes the judge to err here" in each for each in result.notes)
+
+
+def test_labels_of_the_run_itself_go_before_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=40)
+    # The certified judge is wrong on most of what it says here.
+    label(store, run, lambda n, _, word: "yes" if word == "no" and n % 8 else word)
+    accept = ("few_conversations", "not_checked")
+    result = held(store, certificate, calendar, run, accept=accept)
+    by_name = {each.criterion: each for each in result.checks}
+    assert result.outcome is not CheckOutcome.PASSED
+    assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
+    assert by_name[Criterion.LABELS].value == 160
+    assert any("has 160 labels of its own" in each for each in result.notes)
+    # Asking for more labels than there are does not bring the certificate's figures back.
+    few = held(store, certificate, calendar, run, accept=accept, labels=90)
+    assert few.outcome is CheckOutcome.BELOW
+
+
+def test_few_labels_of_the_run_itself_can_contradict_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=6)
+    label(store, run, lambda n, _, word: word if n == 0 else "yes" if word == "no" else "no")
+    accept = ("few_conversations", "not_checked")
+    result = held(store, certificate, calendar, run, accept=accept)
+    by_name = {each.criterion: each for each in result.checks}
+    assert by_name[Criterion.LABELS].value == 96, "the certificate has enough"
+    assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
+    assert any("contradict the certificate: its own kappa" in each for each in result.notes)
+    # Few that agree show nothing against it.
+    other = run_over(store, name="other", talks=6)
+    label(store, other)
+    assert held(store, certificate, calendar, other, accept=accept).outcome is CheckOutcome.PASSED
+
+
+def test_in_another_store_what_cannot_be_verified_is_said(
+    store: Store, certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    run = run_over(empty, name="new", talks=60)
+    result = held(empty, certificate, calendar, run)
+    assert result.outcome is CheckOutcome.PASSED
+    assert result.notes[0].endswith("not in this store: labels, sample, guideline")
+    empty.guidelines.set("Read twice.", "ann")
+    stale = held(empty, certificate, calendar, run)
+    assert stale.outcome is CheckOutcome.STALE
+    assert stale.notes[0].endswith("not in this store: labels, sample")
+
+
+def test_the_same_data_in_another_store_are_verified(
+    certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    run = run_over(empty)
+    label(empty, run)
+    assert held(empty, certificate, calendar, run).outcome is CheckOutcome.PASSED
+    label(empty, run, lambda n, place, word: "no" if (n, place) == (0, 0) else None, by="ann")
+    changed = held(empty, certificate, calendar, run)
+    assert changed.broken == ("labels: human labels are not those that were certified",)
+
+
+def test_the_same_questions_answered_anew_are_not_the_certified_data(
+    certificate: Path, calendar: Calendar, empty: Store
+) -> None:
+    result = held(empty, certificate, calendar, run_over(empty))
+    assert result.outcome is CheckOutcome.PASSED
+    assert result.notes[0].endswith("not in this store: labels, sample, guideline")
+
+
+def test_a_certificate_holds_for_its_own_level(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    assert (
+        held(store, certificate, calendar, level=ReportLevel.CLAIMS).outcome is CheckOutcome.PASSED
+    )
+    with pytest.raises(ConfigError, match="the certificate is about claims"):
+        held(store, certificate, calendar, level=ReportLevel.ANSWERS)
+
+
+def test_a_run_without_labels_of_its_own_cannot_be_certified(
+    store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(store, name="new", talks=8)
+    with pytest.raises(ConfigError, match="no labels of its own"):
+        held(store, certificate, calendar, run, write=tmp_path / "c.json")
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_certificate_for_point_values_says_so_and_holds_it_up(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    kappa = check_gate(store, RUN, EASY, clock=calendar).measured.kappa
+    assert kappa.value is not None
+    assert kappa.ci_low is not None
+    between = (kappa.value + kappa.ci_low) / 2
+    path = tmp_path / "point.json"
+    order = GateRequest(kappa=between, basis=ThresholdBasis.POINT, write=path)
+    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert held(store, path, calendar).outcome is CheckOutcome.PASSED
+    assert held(store, path, calendar, basis=ThresholdBasis.LOWER).outcome is CheckOutcome.BELOW
+
+
+def test_a_certified_largest_drop_is_asked_later(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    accept = ("few_conversations", "not_checked", "unpaired_claims")
+    path = tmp_path / "drop.json"
+    again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
+    order = GateRequest(max_drop=0.05, against=RUN, accept=accept, write=path)
+    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    itself = held(store, path, calendar, again)
+    assert outcomes(itself)["accuracy_change"] is CheckOutcome.PASSED
+    # The same judge, which fails every claim now.
+    worse = run_over(
+        store, replace(JUDGED, claims_from="run", claims_run=RUN), said=("no", "no", "no", "no")
+    )
+    result = held(store, path, calendar, worse)
+    assert outcomes(result)["accuracy_change"] is CheckOutcome.BELOW
+    # Other conversations have no change to be measured: nothing else was certified.
+    new = run_over(store, name="new")
+    assert held(store, path, calendar, new).outcome is not CheckOutcome.PASSED
+
+
+def test_a_certified_drop_is_not_asked_of_other_conversations(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    path = tmp_path / "drop.json"
+    again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
+    order = replace(EASY, max_drop=0.05, against=RUN, write=path)
+    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    result = held(store, path, calendar, run_over(store, name="new", talks=60))
+    assert "accuracy_change" not in outcomes(result)
+    assert any("largest drop is not asked" in each for each in result.notes)
+
+
+def draw_again(store: Store, run: RunId, seed: int, size: int = 48) -> SampleId:
+    """Draw a simple sample with a seed of one's own."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, seed, size)
+    drawn = make_sample_draw(store.samples.read_frame(run, ()), plan)
+    return store.samples.add(run, "ann", drawn, plan, name="simple random").id
+
+
+def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Whoever knows what the judge gets wrong can try seeds until the sample has little of it."""
+    run = run_over(empty)
+    frame = [each.claim for each in empty.samples.read_frame(run, ())]
+    label(empty, run, only=frame[:-4])
+    sample = draw_again(empty, run, 5)
+    order = GateRequest(kappa=0.2, sample=sample)
+    result = check_gate(empty, run, order, clock=calendar)
+    (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
+    assert kappa.outcome is CheckOutcome.UNDECIDED
+    assert "had a label before it was drawn" in kappa.reason
+    accepting = replace(order, accept=("drawn_after_labels",))
+    assert outcomes(check_gate(empty, run, accepting, clock=calendar))["cohen_kappa"] is (
+        CheckOutcome.PASSED
+    )
+
+
+def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Calendar) -> None:
+    run = run_over(empty)
+    one, other = draw_again(empty, run, 5, 40), draw_again(empty, run, 6, 40)
+    drawn = [each.claim for each in empty.samples.entries(one, "ann")]
+    label(empty, run, only=drawn)
+    order = GateRequest(kappa=0.2, sample=one)
+    assert check_gate(empty, run, order, clock=calendar).outcome is CheckOutcome.PASSED
+    label(empty, run, only=[each.claim for each in empty.samples.entries(other, "ann")])
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "of other samples the figures leave out" in result.checks[1].reason
+    accepting = replace(order, accept=("other_samples",))
+    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_figures_that_the_certified_labels_do_not_give_are_named(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    """The digest of a certificate is no signature, but its run is here."""
+    read = parse_certificate(certificate.read_bytes())
+    flattered = replace(read.measured.kappa, value=0.97, ci_low=0.95, ci_high=0.99)
+    forged = replace(read, measured=replace(read.measured, kappa=flattered))
+    certificate.write_text(format_certificate(forged))
+    again = run_over(store, name="u", talks=3)
+    result = held(store, certificate, calendar, again)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken[0].startswith("figures: Cohen's kappa of the certificate is 0.970 [0.950")
+
+
+@pytest.mark.parametrize("talks", [0, 3])
+def test_figures_are_checked_though_the_time_of_the_run_was_written_anew(
+    store: Store, certificate: Path, calendar: Calendar, talks: int
+) -> None:
+    """Also where the run at hand is the certified one."""
+    read = parse_certificate(certificate.read_bytes())
+    flattered = replace(read.measured.kappa, value=0.97, ci_low=0.95, ci_high=0.99)
+    moved = replace(read.run, created_at=read.run.created_at + timedelta(microseconds=1))
+    forged = replace(read, measured=replace(read.measured, kappa=flattered), run=moved)
+    certificate.write_text(format_certificate(forged))
+    again = run_over(store, name="u", talks=talks) if talks else RUN
+    result = held(store, certificate, calendar, again)
+    assert result.outcome is CheckOutcome.STALE
+    assert result.broken[0].startswith("run: the certificate has run 1 made at")
+
+
+def test_an_accuracy_that_was_added_taken_away_or_turned_round_is_named(certificate: Path) -> None:
+    read = parse_certificate(certificate.read_bytes())
+    mine = read.accuracy
+    assert mine is not None
+    turned = replace(mine, positive=("yes",))
+    for was, now in ((mine, None), (None, mine), (turned, mine)):
+        (found,) = list_figure_changes(replace(read, accuracy=was), read.measured, now)
+        assert found.startswith("figures: the labels that the judge must find")
+    assert list_figure_changes(read, read.measured, mine) == []
+
+
+def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Deleting the first labels, too, makes no deletion older than the labels."""
+    run = run_over(empty)
+    label(empty, run, by="bo")
+    empty.deletions.delete_person("bo", "ann")
+    calendar.wait(1)
+    label(empty, run)
+    result = check_gate(empty, run, GateRequest(kappa=0.2), clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
+    empty: Store, calendar: Calendar, is_deleted: bool
+) -> None:
+    run, second = run_over(empty), run_over(empty)
+    one, other = draw_again(empty, run, 5, 40), draw_again(empty, second, 6, 40)
+    label(empty, second, only=[each.claim for each in empty.samples.entries(other, "ann")])
+    label(empty, run, only=[each.claim for each in empty.samples.entries(one, "ann")])
+    if is_deleted:
+        empty.deletions.delete_run(second, "ann")
+    order = GateRequest(kappa=0.2, sample=one)
+    reasons = [each.reason for each in check_gate(empty, run, order, clock=calendar).checks]
+    assert any("--accept other_samples" in each for each in reasons), reasons
+
+
+def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calendar) -> None:
+    """Nothing tells whether they were those on which the judge is wrong."""
+    other = run_over(store, name="u", talks=2)
+    label(store, other, by="bo")
+    order = GateRequest(kappa=0.2)
+    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    store.deletions.delete_person("bo", "ann")
+    result = check_gate(store, RUN, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "8 label events were deleted since the run was made" in result.checks[1].reason
+    accepting = replace(order, accept=("labels_deleted",))
+    assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def test_labels_that_were_deleted_are_asked_about_for_answers_too(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Whoever deletes an annotator who disagrees with the judge leaves those who agree."""
+    run = run_over_rated_answers(empty)
+    order = GateRequest(
+        kappa=0.2, level=ReportLevel.ANSWERS, among_labelled=True, labels=1, accept=("ties",)
+    )
+    before = check_gate(empty, run, order, clock=calendar)
+    assert before.outcome is CheckOutcome.PASSED, before.checks
+    empty.deletions.delete_person("bo", "ann")
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert any("--accept labels_deleted" in each.reason for each in result.checks)
+    accepting = replace(order, accept=("labels_deleted", "ties"))
+    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def run_over_rated_answers(store: Store) -> RunId:
+    """Judge forty answers, of which the judge and both annotators fail every second one."""
+    them = [
+        talk(
+            f"r{number}",
+            answers=1,
+            ratings=[
+                Rating(1, who, "mtrag-faithfulness-1-4", "41"[number % 2]) for who in ("ann", "bo")
+            ],
+        )
+        for number in range(40)
+    ]
+    run = store.runs.create(JUDGED, import_talks(store, them))
+    items = store.runs.item_ids(run)
+    for number, (item, each) in enumerate(zip(items, them, strict=True)):
+        for window in windows_of(each):
+            said = {1: ["yes", "no"][number % 2 :][:1] * 2}
+            store.runs.save_window(item, assess(window, said, rule=JUDGED.rule))
+        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+    store.findings.save(
+        [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
+    )
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
+    """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
+    run = run_over(empty, talks=50)
+    last = empty.runs.item_ids(run)[-1]
+    empty.runs.finish_item(last, ItemState.FAILED, None, "refused")
+    label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
+    order = GateRequest(kappa=0.2)
+    result = check_gate(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "The judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
+    accepting = replace(order, accept=("unfinished_run",))
+    kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
+    assert "the judge failed" not in kappa.reason

@@ -1,0 +1,237 @@
+"""A report on a sample in a store: what each label stands for is counted in the run."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.reports.run_comparison import compare_runs
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+from tests.store.building import SPEC
+from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
+
+KEYS = "abcdefghijklmnopqrst"
+"""Conversations of five claims each: three that the judge passes, one `no` and one `idk`."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "sampled.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    return judged_all(store, KEYS)
+
+
+def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
+    store: Store, run: RunId
+) -> None:
+    sizes = {"judge yes": 6, "judge no": 10, "judge idk": 5}
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
+    # People call half of the drawn `yes` a contradiction, and agree with all the rest.
+    yes = drawn(store, row, "judge yes")
+    label(store, run, yes[:3], "no")
+    label(store, run, yes[3:], "yes")
+    label(store, run, drawn(store, row, "judge no"), "no")
+    label(store, run, drawn(store, row, "judge idk"), "idk")
+    found = compute_run_agreement(store, run)
+    counts = Counter(each.judge for each in found.readings.claims)
+    assert counts == {"yes": 60, "no": 20, "idk": 20}
+    claims = found.report.claims
+    assert claims.design.kind is DesignKind.STRATIFIED
+    # By hand: 30 of the 60 `yes`, 20 `no` and 20 `idk` are right.
+    assert claims.percent.value == pytest.approx(0.7)
+    weighted = [list(row) for row in claims.agreement.weighted or ()]
+    assert weighted == [[30, 0, 0], [30, 20, 0], [0, 0, 20]]
+    assert claims.strict.recall.value == pytest.approx(20 / 50)
+    assert claims.strict.prevalence.value == pytest.approx(0.5)
+    assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
+    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
+    weights = {each["judge"]: float(each["weight"]) for each in rows if each["weight"]}
+    assert weights == {"yes": 10.0, "no": 2.0, "idk": 4.0}
+
+
+def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 20)
+    row = store.samples.add(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    label(store, run, drawn(store, row), "yes")
+    found = compute_run_agreement(store, run).report.claims
+    assert found.agreement.weighted is None
+    assert found.rate.corrected_this_run.value == 1.0
+    assert found.rate.corrected_this_run.n == 20
+
+
+def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
+    store: Store, run: RunId
+) -> None:
+    """Annotators copy the judge where they see it, and call a third of the others `no`."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 60, shown_share=0.4)
+    row = store.samples.add(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    entries = store.samples.entries(row.id, "ann")
+    judged = {each.claim: each.judge for each in compute_run_agreement(store, run).readings.claims}
+    shown = [each.claim for each in entries if each.shown]
+    blind = [each.claim for each in entries if not each.shown]
+    for claim in shown:
+        word = judged[claim]
+        store.reviews.record(
+            claim, "ann", Action.AGREED, word, run=run, judge_verdict=word, saw_judge=True
+        )
+    for number, claim in enumerate(blind):
+        word = judged[claim] if number % 3 else {"yes": "no"}.get(judged[claim] or "", "yes")
+        label(store, run, [claim], word or "")
+    found = compute_run_agreement(store, run).report
+    claims, coverage = found.claims, found.claims.coverage
+    assert (coverage.audit, coverage.compared, coverage.outside) == (len(shown), 60, 0)
+    assert (claims.agreement.n, coverage.blind, coverage.shown) == (len(blind), len(blind), 0)
+    assert claims.percent.value == pytest.approx(1 - len(blind[::3]) / len(blind))
+    assert claims.rate.corrected_this_run.n == claims.rate.label_mean.n == len(blind)
+    assert found.anchoring is not None
+    assert found.anchoring.shown.n == len(shown)
+    codes = {each.code for each in found.warnings}
+    assert {"audit_left_out", "anchoring_suspected"} <= codes
+    assert "not_blind" not in codes
+    rows = csv.DictReader(
+        io.StringIO("".join(render_report(store, compute_run_agreement(store, run), "csv")))
+    )
+    assert sum(bool(each["weight"]) for each in rows) == len(blind)
+
+
+SECOND = {1: ("yes", "yes"), 3: ("no", "yes", "no")}
+"""What another judge says of the claims that the first calls yes, no, idk, yes, yes."""
+
+
+def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
+    store: Store, run: RunId
+) -> None:
+    sizes = {"judge yes": 6, "judge no": 10, "judge idk": 5}
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
+    yes = drawn(store, row, "judge yes")
+    label(store, run, yes[:3], "no")
+    label(store, run, yes[3:], "yes")
+    label(store, run, drawn(store, row, "judge no"), "no")
+    label(store, run, drawn(store, row, "judge idk"), "idk")
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    found = compute_run_agreement(store, second)
+    claims = found.report.claims
+    assert (claims.design.kind, claims.design.drawn_in) == (DesignKind.STRATIFIED, run)
+    # By hand: 30 of the 60 claims of the first stratum pass, and all 20 that were `idk`.
+    assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
+    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
+    weights = {(each["human"], float(each["weight"])) for each in rows if each["weight"]}
+    assert weights == {("no", 10.0), ("yes", 10.0), ("no", 2.0), ("idk", 4.0)}
+    assert [each.message for each in found.report.warnings if each.code == "sample_of_other_run"]
+    # Without the sample the labels are whatever somebody happened to look at.
+    with pytest.raises(StoreError):
+        compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
+
+
+def test_claims_that_could_not_be_drawn_may_all_pass_or_all_fail(store: Store, run: RunId) -> None:
+    """A judge that words claims otherwise has no surer share than these leave it."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
+    label(store, run, drawn(store, row), "yes")
+    wanted = ReportSettings(sample=row.id)
+    same = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    more = {turn: (*words, "yes") for turn, words in SECOND.items()}
+    other = judged_all(store, KEYS, more, replace(SPEC, judge="openai:third"))
+    alone, among_own = (compute_run_agreement(store, each, wanted).report for each in (same, other))
+    known, found = (each.claims.rate.corrected_this_run for each in (alone, among_own))
+    design = among_own.claims.design
+    assert (design.beyond, known.value, found.value) == (40, 1.0, 1.0)
+    assert (known.ci_low, found.ci_high) != (None, None)
+    share = design.frame_units / (design.frame_units + 40)
+    assert found.ci_low == pytest.approx((known.ci_low or 0) * share)
+    (told,) = (each.message for each in among_own.warnings if each.code == "sample_of_other_run")
+    assert told.endswith(
+        "left out; the intervals of the corrected share reach as far as these could move it."
+    )
+    accepted = ("sample_of_other_run", "not_checked")
+    request = GateRequest(score=0.8, sample=row.id, accept=accepted)
+    for number, outcome in ((same, CheckOutcome.PASSED), (other, CheckOutcome.BELOW)):
+        checks = check_gate(store, number, request).checks
+        (score,) = (each for each in checks if each.criterion is Criterion.SCORE)
+        assert score.outcome is outcome, score
+
+
+def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
+    store: Store, run: RunId
+) -> None:
+    """Else all its claims are labelled, and a sample would pass for a census."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
+    label(store, run, drawn(store, row), "yes")
+    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
+    items = store.runs.item_ids(run)
+    keys = [key for key, item in zip(KEYS, items, strict=True) if item in wanted]
+    assert len(keys) == 6
+    second = judged_all(store, keys, SECOND, replace(SPEC, judge="openai:other"))
+    found = compute_run_agreement(store, second, ReportSettings(sample=row.id)).report
+    assert found.claims.design.kind is DesignKind.CONVENIENCE
+    assert found.claims.rate.corrected_this_run.value is None
+    (told,) = (each.message for each in found.warnings if each.code == "design_not_random")
+    assert "this run judged those that were drawn rather than the others" in told
+    checked = check_gate(store, second, GateRequest(kappa=-1.0, sample=row.id))
+    (kappa,) = (each for each in checked.checks if each.criterion is Criterion.KAPPA)
+    assert kappa.outcome is CheckOutcome.UNKNOWN
+    # The first conversations, whichever were drawn, are a part like any other.
+    third = judged_all(store, KEYS[:8], SECOND, replace(SPEC, judge="openai:third"))
+    part = compute_run_agreement(store, third, ReportSettings(sample=row.id)).report
+    assert part.claims.design.kind is DesignKind.CLUSTER
+
+
+def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(
+    store: Store, run: RunId
+) -> None:
+    label(store, run, [each.claim for each in store.reviews.read_run_units(run).claims], "yes")
+    assert compute_run_agreement(store, run).report.claims.design.kind is DesignKind.CENSUS
+    with pytest.raises(StoreError, match="has no sample 999"):
+        compute_run_agreement(store, run, ReportSettings(sample=SampleId(999)))
+
+
+def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run: RunId) -> None:
+    sizes = {"judge yes": 20, "judge no": 10, "judge idk": 5}
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
+    label(store, run, drawn(store, row, "judge yes"), "yes")
+    label(store, run, drawn(store, row, "judge no"), "yes")
+    label(store, run, drawn(store, row, "judge idk"), "idk")
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    for a, b in ((run, second), (second, run)):
+        change = compare_runs(store, a, b, "ann")
+        report = compute_run_agreement(store, a, other=b).report
+        assert change.report == report.comparison
+        assert change.report.accuracy_a.value == pytest.approx(report.claims.percent.value)
+    # By hand: A is right on 60 + 0 + 20 of 100 claims, counted alike on 25 of 35.
+    assert compare_runs(store, run, second, "ann").report.accuracy_a.value == pytest.approx(0.8)
+
+
+def test_a_comparison_leaves_out_and_counts_apart_what_was_shown_on_purpose(
+    store: Store, run: RunId
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40, shown_share=0.3))
+    entries = store.samples.entries(row.id, "ann")
+    shown = [each.claim for each in entries if each.shown]
+    assert 0 < len(shown) < 40
+    label(store, run, [each.claim for each in entries if not each.shown])
+    for claim in shown:
+        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    change = compare_runs(store, run, second, "ann")
+    assert change.report.n_common == 40 - len(shown)
+    assert (change.left_out.audit, change.in_view) == (len(shown), 0)

@@ -1,0 +1,34 @@
+"""When, and under which guideline, labels were given."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from faithtui.agreement.labelled_units import Opinion
+from faithtui.domain.annotations import Action
+from faithtui.engine.review.reports.label_dates import LabelDates
+from faithtui.store.annotations.provenance import LabelMoment
+
+AT = datetime(2026, 5, 4, tzinfo=UTC)
+DATES = LabelDates(
+    tuple(LabelMoment(AT, digest) for digest in (None, "aa", "bb", "cc")), {"aa": 0, "bb": 3}
+)
+
+
+@pytest.mark.parametrize(
+    ("action", "order", "name"),
+    [
+        (Action.BLIND, 0, "no guideline"),
+        (Action.BLIND, 1, "default guideline (aa)"),
+        (Action.AGREED, 2, "guideline version 3 (bb)"),
+        (Action.OVERRIDDEN, 3, "a guideline of another store (cc)"),
+        (Action.IMPORTED, 2, None),
+        (Action.BLIND, 4, None),
+    ],
+)
+def test_a_verdict_given_here_has_the_guideline_of_its_time(
+    action: Action, order: int, name: str | None
+) -> None:
+    opinion = Opinion("ann", "no", action, blind=True, order=order)
+    assert DATES.get_guideline(opinion) == name
+    assert DATES.get_date(opinion) == (AT if order < 4 else None)

@@ -1,0 +1,497 @@
+"""Runs over one claim set: their figures, the change from one to the next, and the gate on it."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.documents.plots.trend import trend_svg
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.labelled_units import ClaimUnit
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.domain.estimates import Reason
+from faithtui.domain.ids import ClaimId, ConversationId, RunId
+from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
+from faithtui.engine.review.reports.run_comparison import compare_runs
+from faithtui.engine.review.reports.trend import compute_trend
+from faithtui.errors import ConfigError, NoSharedClaims
+from faithtui.store.records import ItemState, RunState
+from faithtui.store.samples.claim_sets import ClaimSetRow
+from faithtui.store.store import Store
+from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, assess, spec_of, windows_of
+from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled, skip
+
+KEYS = "abcdefghijkl"
+BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
+"""Of the claims that the first judge calls yes, no, idk, yes, yes."""
+
+
+WORSE: Labels = {1: ("yes", "no"), 3: ("no", "yes", "no")}
+
+
+def done(
+    store: Store, keys: Iterable[str] = KEYS, labels: Labels | None = None, judge: str = "j"
+) -> RunId:
+    spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
+    run = judged_all(store, keys, spec=spec, **({} if labels is None else {"labels": labels}))
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Runs 1 to 3 over a set: the first judge, a better one, and that one on a half of it."""
+    with Store.open(tmp_path_factory.mktemp("trend") / "s.db") as opened:
+        first = done(opened)
+        plan = SamplePlan(
+            SamplingDesign.STRATIFIED, 7, sizes={"judge yes": 18, "judge no": 6, "judge idk": 6}
+        )
+        row = sampled(opened, first, plan, "verdict")
+        claims = drawn(opened, row)
+        texts = {each.claim: each.text for each in opened.reviews.read_run_units(first).claims}
+        label(opened, first, [each for each in claims if texts[each] == "Claim 1.0"], "no")
+        label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
+        rest = [each for each in claims if not texts[each].startswith("Claim 1")]
+        label(opened, first, rest, "yes")
+        opened.claim_sets.make("shop", row.id, "ann")
+        done(opened, labels=BETTER, judge="<b>k")
+        done(opened, keys=KEYS[:6], labels=BETTER, judge="k")
+        yield opened
+
+
+@pytest.fixture
+def claim_set(store: Store) -> ClaimSetRow:
+    return store.claim_sets.find("shop")
+
+
+def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
+    store: Store, claim_set: ClaimSetRow
+) -> None:
+    found = compute_trend(store, claim_set).points
+    assert [each.run for each in found] == [1, 2, 3]
+    settings = ReportSettings(claim_set=claim_set.id)
+    for each in found:
+        claims = compute_run_agreement(store, each.run, settings).report.claims
+        assert each.accuracy == claims.percent
+        score = claims.rate.corrected_this_run
+        if each.unjudged:
+            # Nothing is known of the half of the set that it did not judge.
+            assert (score.ci_low, score.ci_high) != (None, None)
+            half = ((score.ci_low or 0) / 2, 1 - (1 - (score.ci_high or 0)) / 2)
+            assert (each.score.ci_low, each.score.ci_high) == pytest.approx(half)
+            score = replace(score, ci_low=each.score.ci_low, ci_high=each.score.ci_high)
+        assert each.score == score
+        assert (each.kappa, each.recall_no) == (claims.cohen_kappa, claims.strict.recall)
+    assert found[0].change is None
+    for before, now in ((found[0], found[1]), (found[1], found[2])):
+        change = compare_runs(store, before.run, now.run, "ann", claim_set=claim_set.id).report
+        assert now.change is not None
+        assert replace(now.change, comparisons_made=1, holm_p=change.holm_p) == change
+        assert now.change.comparisons_made == 2
+    assert (found[1].accuracy.value or 0) > (found[0].accuracy.value or 0)
+
+
+def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: ClaimSetRow) -> None:
+    first, _, half = compute_trend(store, claim_set).points
+    assert (first.unjudged, first.beyond, first.accuracy_bounds) == (0, 0, None)
+    assert (half.unjudged, half.beyond) == (30, 0)
+    assert half.accuracy_bounds is not None
+    low, high = half.accuracy_bounds
+    weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    inside = {
+        each.claim
+        for each in store.reviews.read_run_units(RunId(3)).claims
+        if each.claim in weights
+    }
+    share = sum(weights[each] for each in inside) / sum(weights.values())
+    assert half.accuracy.value is not None
+    assert low == pytest.approx(half.accuracy.value * share)
+    assert high == pytest.approx(low + 1 - share)
+    assert sum(weights.values()) == pytest.approx(60)
+
+
+def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=30, shown_share=0.4)
+        row = sampled(store, run, plan)
+        entries = store.samples.entries(row.id, "ann")
+        assert any(each.shown for each in entries)
+        label(store, run, drawn(store, row))
+        tied = next(each.claim for each in entries if not each.shown)
+        label(store, run, [tied], "no", "bo")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        (point,) = compute_trend(store, claim_set).points
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    assert (point.unjudged, point.accuracy_bounds) == (0, None)
+    assert weights.keys() == {each.claim for each in entries if not each.shown} - {tied}
+
+
+def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimSetRow) -> None:
+    other = done(store, keys="xyz")
+    ragas = judged_all(store, KEYS, spec=spec_of("ragas-faithfulness", SUPPORTED))
+    assert [each.run for each in compute_trend(store, claim_set).points] == [1, 2, 3]
+    assert [each.run for each in compute_trend(store, claim_set, [RunId(3)]).points] == [3]
+    with pytest.raises(NoSharedClaims):
+        compute_trend(store, claim_set, [RunId(1), other])
+    with pytest.raises(ConfigError, match="whose labels are not those of the claim set"):
+        compute_trend(store, claim_set, [ragas])
+    store.runs.archive([RunId(3)])
+    assert [each.run for each in compute_trend(store, claim_set).points] == [1, 2]
+    store.runs.restore([RunId(3)])
+
+
+def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        claim_set, drawn_keys = set_of_conversations(store)
+        done(store, keys=drawn_keys[:5], labels=BETTER)
+        done(store, keys=[f"{each}1" for each in KEYS], labels=BETTER)
+        done(store, keys=drawn_keys[1:], judge="d")
+        whole, part, half, again = compute_trend(store, claim_set).points
+        beside = compute_trend(store, claim_set, [part.run, again.run]).points[1]
+        there = compare_runs(store, RunId(1), RunId(2), "ann")
+        back = compare_runs(store, RunId(2), RunId(1), "ann")
+        both = compare_runs(store, RunId(2), RunId(4), "ann")
+    assert [each.judged_some_drawn for each in (whole, part, half, again)] == [
+        *(False, True, False, True)
+    ]
+    for each in (part.accuracy, part.kappa, part.recall_no, part.score):
+        assert (each.value, each.reason) == (None, Reason.DESIGN_NOT_RANDOM)
+    assert whole.score.value is not None
+    # One of six drawn conversations was not judged.
+    assert part.accuracy_bounds is not None
+    low, high = part.accuracy_bounds
+    assert high - low == pytest.approx(1 / 6)
+    assert low == pytest.approx(part.compared / 30 * (there.report.accuracy_b.value or 0))
+    # Beside a run that judged more there are weights, and between two such runs there are none.
+    assert (half.change is None, beside.change) == (False, None)
+    assert back.weighting == there.weighting
+    assert "all claims count alike, as both runs judged claims because they" in both.weighting
+
+
+def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
+    """A run of drawn claims has no weights of its own: those of the other run are taken."""
+    with Store.open(tmp_path / "s.db") as store:
+        _, drawn_keys = set_of_conversations(store)
+        done(store, keys=drawn_keys[:5], labels=BETTER)
+        there = compare_runs(store, RunId(1), RunId(2), "ann").report
+        back = compare_runs(store, RunId(2), RunId(1), "ann").report
+    assert (back.a, back.b) == ("openai:j", "openai:j, run 1")
+    assert (there.difference.value or 0) * (back.difference.value or 0) < 0
+    for name in ("accuracy", "kappa"):
+        assert getattr(back, f"{name}_a") == getattr(there, f"{name}_b")
+        assert getattr(back, f"{name}_b") == getattr(there, f"{name}_a")
+    assert (back.difference.ci_low, back.difference.ci_high) == (
+        -(there.difference.ci_high or 0),
+        -(there.difference.ci_low or 0),
+    )
+    assert (back.a_only_correct, back.b_only_correct) == (
+        *(there.b_only_correct, there.a_only_correct),
+    )
+    # Rows are A: five conversations whose claim that is no by run 1 is something else by run 2.
+    assert back.judges.table.rows == there.judges.table.columns
+    assert back.judges.table.columns == there.judges.table.rows
+    assert back.judges.table.rows != back.judges.table.columns
+    assert back.judges.bias_index == -(there.judges.bias_index or 0) != 0
+    assert back.judges.cohen_kappa == there.judges.cohen_kappa
+    # Run 1 has a sixth drawn conversation, of five claims; all that run 2 has is in run 1, too.
+    assert (there.n_left_out, back.n_left_out) == (5, 0)
+
+
+def judge_drawn(
+    store: Store, wanted: set[ClaimId], judge: str = "d", labels: Labels | None = None
+) -> RunId:
+    """Judge some claims alone, in the words of a better judge."""
+    said = {each.claim: each for each in store.reviews.read_run_units(RunId(1)).claims}
+    spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
+    by_conversation: dict[ConversationId, list[ClaimUnit]] = {}
+    for each in said.values():
+        by_conversation.setdefault(each.conversation, []).append(each)
+    run = store.runs.create(spec, sorted(by_conversation))
+    items = store.runs.item_ids(run)
+    for item, key in zip(items, sorted(by_conversation), strict=True):
+        texts = {each.text for each in by_conversation[key] if each.claim in wanted}
+        for window in windows_of(store.conversations.get(key)):
+            full = assess(window, labels or {**FIVE, **BETTER})
+            some = tuple(each for each in full.verdicts if each.claim.text in texts)
+            store.runs.save_window(item, replace(full, verdicts=some))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+@pytest.mark.parametrize("design", [SamplingDesign.SIMPLE, SamplingDesign.STRATIFIED])
+def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
+    tmp_path: Path, design: SamplingDesign
+) -> None:
+    """It says of the labelled claims what it would say had it judged the others, too."""
+    keys = [f"{each}{number}" for number in (1, 2, 3) for each in KEYS]
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store, keys)
+        sizes = {"judge yes": 12, "judge no": 24, "judge idk": 18}
+        plan = SamplePlan(design, 7, size=54)
+        if design is SamplingDesign.STRATIFIED:
+            plan = SamplePlan(design, 7, sizes=sizes)
+        row = sampled(store, first, plan, *(("verdict",) if plan.sizes else ()))
+        claims = drawn(store, row)
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        bad = [each for each in claims if texts[each].startswith("Claim 1")]
+        label(store, first, bad, "no")
+        label(store, first, [each for each in claims if each not in bad], "yes")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        part = judge_drawn(store, set(claims))
+        whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
+        trend = compute_trend(store, claim_set)
+        again = judge_drawn(store, set(claims), judge="e", labels=WORSE)
+        beside = compute_trend(store, claim_set, [part, again]).points[1]
+        settings = ReportSettings(claim_set=claim_set.id)
+        alone_compared = compare_runs(store, part, again, "ann", claim_set=claim_set.id)
+        compared = alone_compared.report
+        reported = compute_run_agreement(store, part, settings, other=again).report
+        report = compute_run_agreement(store, part, settings).report
+        forth = compare_runs(store, whole, part, "ann", claim_set=claim_set.id).report
+        back = compute_run_agreement(store, part, settings, other=whole).report.comparison
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+        said = {run: judged_words(store, run) for run in (part, again)}
+        human = {each.claim: each.human for each in store.reviews.read_run_units(part).claims}
+    assert [each.run for each in trend.points] == [first, part, whole]
+    _, alone, last = trend.points
+    # Of two runs of the drawn claims, too, the change has the weights of the drawing.
+    change = beside.change
+    assert change is not None
+    assert change == replace(compared, holm_p=change.holm_p)
+    assert reported.comparison == compared
+    right = {
+        run: sum(weights[each] for each in weights if said[run][each] == human[each])
+        for run in (part, again)
+    }
+    total = sum(weights.values())
+    assert change.accuracy_a.value == pytest.approx(right[part] / total)
+    assert change.difference.value == pytest.approx((right[again] - right[part]) / total)
+    assert (change.accuracy_a, change.accuracy_b) == (alone.accuracy, beside.accuracy)
+    assert change.kappa_a == alone.kappa
+    assert change.difference.has_interval
+    assert (change.weighted, change.signflip_p is not None) == (
+        *(design is SamplingDesign.STRATIFIED, True),
+    )
+    alike = "all claims count alike" in alone_compared.weighting
+    assert alike is (design is SamplingDesign.SIMPLE)
+    assert alone.accuracy_bounds is None
+    for name in ("accuracy", "kappa", "recall_no"):
+        mine, its = getattr(alone, name), getattr(last, name)
+        assert mine.value == pytest.approx(its.value)
+        assert mine.has_interval == its.has_interval
+    assert alone.score.has_interval
+    if design is SamplingDesign.STRATIFIED:
+        assert alone.score.value == pytest.approx(last.score.value)
+        assert alone.accuracy.value != report.claims.percent.value
+    assert last.change is not None
+    assert last.change.difference.value == pytest.approx(0)
+    assert (last.change.accuracy_b, last.change.accuracy_a) == (forth.accuracy_a, forth.accuracy_b)
+    assert back is not None
+    assert back == replace(last.change, comparisons_made=1, holm_p=back.holm_p)
+
+
+def judged_words(store: Store, run: RunId) -> dict[ClaimId, str | None]:
+    return {each.claim: each.judge for each in store.reviews.read_run_units(run).claims}
+
+
+def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
+    """Make a set of six whole conversations of a run over 24, with the keys of these."""
+    keys = [f"{each}{number}" for number in (1, 2) for each in KEYS]
+    run = done(store, keys)
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
+    label(store, run, drawn(store, row), "yes")
+    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
+    items = store.runs.item_ids(run)
+    store.claim_sets.make("shop", row.id, "ann")
+    chosen = [key for key, item in zip(keys, items, strict=True) if item in wanted]
+    return store.claim_sets.find("shop"), chosen
+
+
+def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: ClaimSetRow) -> None:
+    trend = compute_trend(store, claim_set)
+    drawing = trend_svg(trend, "Claim set <shop>")
+    assert drawing == trend_svg(trend, "Claim set <shop>")
+    root = ET.fromstring(drawing)  # our own file
+    texts = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "Claim set <shop>" in texts
+    assert any("<b>k" in each for each in texts)
+    assert len([*root.iter("{http://www.w3.org/2000/svg}circle")]) == sum(
+        each is not None
+        for point in trend.points
+        for each in (point.accuracy.value, point.recall_no.value, point.score.value)
+    )
+
+
+def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float | None, str]:
+    asked = {"labels": 1, "accept": ("few_conversations", "not_checked"), **more}
+    order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
+    (found,) = (
+        each
+        for each in check_gate(store, RunId(run), order).checks
+        if each.criterion is Criterion.CHANGE
+    )
+    return found.outcome, found.value, found.reason
+
+
+def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
+    better = checked(store, 2, max_drop=0.1, against=RunId(1))
+    assert (better[0], better[1] and better[1] > 0) == (CheckOutcome.PASSED, True)
+    worse = checked(store, 1, max_drop=0.1, against=RunId(2))
+    assert (worse[0], worse[1]) == (CheckOutcome.BELOW, -(better[1] or 0))
+    half = checked(store, 3, max_drop=0, against=RunId(2))
+    assert half[0] is CheckOutcome.UNDECIDED
+    assert "30 claims have a verdict of one of the two runs alone (--accept unpaired_c" in half[2]
+    accept = ("few_conversations", "not_checked", "unpaired_claims", "sample_of_other_run")
+    same = checked(store, 3, max_drop=0, against=RunId(2), accept=accept)
+    why = "the runs differ on 0.0% of the claims, so it is no larger"
+    assert (same[0], same[2]) == (CheckOutcome.PASSED, why)
+    # They differ on a fifth of the claims, so that no drop can be larger.
+    assert checked(store, 1, max_drop=0.2, against=RunId(2))[0] is CheckOutcome.PASSED
+    point = {"basis": ThresholdBasis.POINT, "against": RunId(2)}
+    drop = better[1] or 0
+    assert checked(store, 1, max_drop=drop + 0.001, **point)[0] is CheckOutcome.PASSED
+    assert checked(store, 1, max_drop=drop - 0.001, **point)[0] is CheckOutcome.BELOW
+
+
+def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
+        claims = drawn(store, row)
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in claims:
+            label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        good, worse, same = (
+            judge_drawn(store, set(claims), name, words)
+            for name, words in (("d", None), ("e", WORSE), ("f", None))
+        )
+        accept = ("few_conversations", "not_checked", "sample_of_other_run", "design_not_random")
+        asked = {"claim_set": claim_set.name, "accept": accept}
+        dropped = checked(store, worse, max_drop=0.1, against=good, **asked)
+        mended = checked(store, good, max_drop=0.1, against=worse, **asked)
+        unchanged = checked(store, same, max_drop=0, against=good, **asked)
+        change = compare_runs(store, good, worse, "ann", claim_set=claim_set.id).report
+        whole = done(store, labels={**FIVE, **BETTER}, judge="k")
+        beside = checked(
+            store,
+            same,
+            max_drop=0,
+            against=whole,
+            **{**asked, "accept": (*accept, "unpaired_claims")},
+        )
+    assert (dropped[0], dropped[1]) == (CheckOutcome.BELOW, change.difference.value)
+    assert (mended[0], mended[1]) == (CheckOutcome.PASSED, -(dropped[1] or 0))
+    # That they say the same of what was drawn says nothing of the rest.
+    for each in (unchanged, beside):
+        assert (each[0], each[1]) == (CheckOutcome.BELOW, 0)
+        assert "no larger" not in each[2]
+
+
+def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in drawn(store, row):
+            if texts[claim] == "Claim 1.0":
+                skip(store, first, claim)
+            else:
+                label(store, first, [claim])
+        second = done(store, labels=BETTER, judge="k")
+        asked = {"max_drop": 0.1, "against": first, "basis": ThresholdBasis.POINT}
+        outcome, value, why = checked(store, second, **asked)
+        accept = ("few_conversations", "not_checked", "skipped_many")
+        assert checked(store, second, **asked, accept=accept)[0] is CheckOutcome.PASSED
+    assert (outcome, value) == (CheckOutcome.UNDECIDED, 0)
+    assert "claims are skipped (--accept skipped_many leaves them out)" in why
+
+
+def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
+    outcome, _, why = checked(store, 2, max_drop=0.1, against=RunId(1), accept=())
+    assert outcome is CheckOutcome.UNDECIDED
+    assert "--accept few_conversations" in why
+
+
+def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) -> None:
+    """Accuracy is over fair claims: a share of all claims says nothing of it."""
+    with Store.open(tmp_path / "s.db") as store:
+        first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in drawn(store, row):
+            label(store, first, [claim], "yes" if texts[claim] == "Claim 1.0" else "x")
+        accept = ("few_conversations", "not_checked", "not_a_claim")
+        asked = {"max_drop": 0.3, "against": first, "basis": ThresholdBasis.POINT}
+        outcome, value, _ = checked(store, second, **asked, accept=accept)
+    # They differ on a fifth of all claims, and on all fair ones.
+    assert (outcome, value) == (CheckOutcome.BELOW, -1)
+
+
+def test_idk_of_one_run_that_is_left_out_is_a_claim_of_the_other_alone(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        second = done(store, judge="k", labels={1: ("idk", "no"), 3: ("idk", "yes", "yes")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        label(store, first, drawn(store, row), "yes")
+        asked = {"max_drop": 0.1, "against": first, "idk": IdkRule.EXCLUDE}
+        outcome, _, why = checked(store, second, **asked)
+    assert outcome is CheckOutcome.UNDECIDED
+    assert "12 claims have a verdict of one of the two runs alone" in why
+
+
+def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None:
+    """They are those of the earlier run's sample, also where the later one has its own."""
+    with Store.open(tmp_path / "s.db") as store:
+        first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        own = sampled(store, second, SamplePlan(SamplingDesign.SIMPLE, 8, size=24), name="own")
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in {*drawn(store, row), *drawn(store, own)}:
+            word = "no" if texts[claim].startswith("Claim 1") else "yes"
+            is_own = claim in drawn(store, own)
+            run = second if is_own else first
+            store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
+        asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
+        accept = ("few_conversations", "not_checked", "unpaired_claims", "other_samples")
+        outcome, _, why = checked(store, second, **asked, accept=accept)
+        assert outcome is CheckOutcome.UNDECIDED
+        code = why.rpartition("--accept ")[2]
+        accepted = checked(store, second, **asked, accept=(*accept, code))
+    assert code == "not_blind"
+    assert accepted[0] is CheckOutcome.PASSED
+
+
+def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    order = GateRequest(labels=1, write=path, claim_set="shop")
+    assert check_gate(store, RunId(2), order).outcome is CheckOutcome.PASSED
+    again = check_gate(store, RunId(2), GateRequest(certificate=path))
+    assert again.outcome is CheckOutcome.PASSED
+    # Another judge than the certified one: figures of its own, and no stale certificate.
+    worse = check_gate(store, RunId(1), GateRequest(certificate=path, max_drop=0.1, labels=1))
+    assert (worse.outcome, worse.broken) == (CheckOutcome.BELOW, ())
+    assert any("judge: openai:<b>k was certified, openai:j judged" in each for each in worse.notes)
+    assert check_gate(store, RunId(1), GateRequest(certificate=path)).outcome is CheckOutcome.STALE
+    with pytest.raises(ConfigError, match="would be compared with"):
+        check_gate(store, RunId(2), GateRequest(certificate=path, max_drop=0.1))
+    with pytest.raises(ConfigError, match="name it with --against RUN"):
+        check_gate(store, RunId(2), GateRequest(max_drop=0.1))
+    with pytest.raises(ConfigError, match="expected 0 to 1"):
+        check_gate(store, RunId(2), GateRequest(max_drop=1.1, against=RunId(1)))
+    with Store.open(tmp_path / "other.db") as other:
+        run = done(other, labels=BETTER, judge="<b>k")
+        found = checked(other, run, max_drop=0.1, certificate=path)
+        told = check_gate(other, run, GateRequest(certificate=path)).notes
+    assert "claim set shop version 1 is not in this store as it was" in " ".join(told)
+    assert (found[0], "not in this store" in found[2]) == (CheckOutcome.UNKNOWN, True)

@@ -1,0 +1,134 @@
+"""What a queue says that holds at every look."""
+
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.sample_queues import (
+    SampleRequest,
+    conclude_queue,
+    draw_run_sample,
+    repeat_request,
+    spot_check_request,
+)
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.store import Store
+from faithtui.tui.agreement.part_lines import progress_lines
+from faithtui.tui.samples.sample_lines import describe_sequences, end_lines, queue_details
+from tests.store.building import SPEC, assess, import_talks, talk, windows_of
+
+ANN = "ann"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(tmp_path / "store.db")
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    """Twenty conversations of four claims: the judge supports two, and says no and idk."""
+    talks = [talk(f"t{number:02}", answers=1) for number in range(20)]
+    run = store.runs.create(SPEC, import_talks(store, talks))
+    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        labels = ("yes", "no", "yes", "idk")
+        store.runs.save_window(item, assess(windows_of(each)[0], {1: labels}))
+    return run
+
+
+def drawn(
+    store: Store, run: RunId, design: SamplingDesign, *by: str, size: int = 30, shown: float = 0.0
+) -> SampleRow:
+    request = SampleRequest("s", design=design, stratified_by=by, size=size, shown_share=shown)
+    return draw_run_sample(store, run, ANN, request)
+
+
+def say(store: Store, row: SampleRow, most: int) -> None:
+    """Answer the first claims of a queue; every fourth otherwise than the judge."""
+    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(row.run)}
+    for number, entry in enumerate(store.samples.entries(row.id, ANN)[:most]):
+        word = "no" if number % 4 == 0 else "x" if number % 9 == 5 else str(judge[entry.claim])
+        store.reviews.record_verdict(
+            entry.claim, ANN, word, run=row.run, saw_judge=False, sample=row.id
+        )
+
+
+@pytest.mark.parametrize(
+    ("design", "by"),
+    [
+        (SamplingDesign.SIMPLE, ()),
+        (SamplingDesign.STRATIFIED, ("verdict",)),
+        (SamplingDesign.STRATIFIED, ("turn", "verdict")),
+    ],
+)
+@pytest.mark.parametrize("shown", [0.0, 0.4])
+def test_they_are_those_of_the_report_while_one_person_labels(
+    store: Store, run: RunId, design: SamplingDesign, by: tuple[str, ...], shown: float
+) -> None:
+    row = drawn(store, run, design, *by, shown=shown)
+    assert read_queue_sequences(store, row.id, ANN) is None
+    say(store, row, 20)
+    entry = store.samples.entries(row.id, ANN)[20]
+    store.reviews.record(
+        entry.claim,
+        ANN,
+        Action.SKIPPED,
+        run=run,
+        judge_verdict=None,
+        saw_judge=False,
+        sample=row.id,
+    )
+    found = read_queue_sequences(store, row.id, ANN)
+    assert found is not None
+    # Claims that show the judge are in no figure.
+    labels = sum(not each.shown for each in store.samples.entries(row.id, ANN)[:20])
+    assert found.labels == labels
+    assert 0 < found.rate[0] < found.rate[1] < 1
+    assert found.recall[0] < found.recall[1]
+    agreement = compute_run_agreement(store, run)
+    assert agreement.report.progress.sequences == found
+    page, values = ("".join(render_report(store, agreement, form)) for form in ("md", "json"))
+    low, high = found.rate
+    assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
+    assert f"This rests on {labels} labels in the drawn order." in page
+    assert "sequences" not in values
+    outcome = conclude_queue(store, row.id, ANN)
+    assert outcome.sequences == found
+    words = describe_sequences(found)
+    progress = outcome.progress
+    for lines in (
+        queue_details(progress.row, store.samples.strata(row.id, ANN), progress, 100, found),
+        end_lines(outcome, 100),
+        progress_lines(agreement.report, 100, 12),
+    ):
+        assert words in " ".join(each.text for each in lines)
+
+
+def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> None:
+    whole = drawn(store, run, SamplingDesign.CONVERSATIONS, size=5)
+    say(store, whole, 20)
+    assert read_queue_sequences(store, whole.id, ANN) is None
+    again = draw_run_sample(store, run, ANN, repeat_request(9, 5))
+    assert read_queue_sequences(store, again.id, ANN) is None
+
+
+def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
+    talks = [talk(f"t{number:02}", answers=1) for number in range(21)]
+    run = store.runs.create(SPEC, import_talks(store, talks))
+    items = store.runs.item_ids(run)
+    windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
+    for item, window in zip(items[:20], windows, strict=False):
+        store.runs.save_window(item, window)
+    row = draw_run_sample(store, run, ANN, spot_check_request(3))
+    say(store, row, 20)
+    found = read_queue_sequences(store, row.id, ANN)
+    assert found is not None
+    assert (found.labels, found.later) == (20, 0)
+    store.runs.save_window(items[20], windows[20])
+    assert read_queue_sequences(store, row.id, ANN) is None
+    assert compute_run_agreement(store, run).report.progress.sequences is None

@@ -1,0 +1,177 @@
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.agreement.sampling.stopping_rules import USUAL_PACE_S, SpotCheckDecision
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
+from faithtui.engine.review.samples.sample_queues import (
+    MEASURED_FROM,
+    SampleRequest,
+    conclude_queue,
+    draw_run_sample,
+    estimate_pace,
+    next_seed,
+    read_queue_progress,
+    read_request_frame,
+    repeat_request,
+    spot_check_request,
+)
+from faithtui.errors import StoreError
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.store import Store
+from tests.store.building import SPEC, assess, import_talks, talk, windows_of
+
+PEOPLE = "ann"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(tmp_path / "store.db")
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    """Twenty conversations of two claims."""
+    return judge_conversations(store, 20)
+
+
+def judge_conversations(store: Store, count: int) -> RunId:
+    """Make conversations of two claims: the judge says yes and no."""
+    talks: list[Conversation] = [talk(f"t{number:02}", answers=1) for number in range(count)]
+    run = store.runs.create(SPEC, import_talks(store, talks))
+    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
+    return run
+
+
+def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: bool = False) -> None:
+    """Answer a sample; the first `differ` claims otherwise than the judge."""
+    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(row.run)}
+    for number, entry in enumerate(store.samples.entries(row.id, PEOPLE)[:most]):
+        same = judge[entry.claim]
+        other = "no" if same == "yes" else "yes"
+        store.reviews.record_verdict(
+            entry.claim,
+            PEOPLE,
+            other if number < differ else str(same),
+            run=row.run,
+            saw_judge=saw,
+            sample=row.id,
+            seconds=6.0,
+        )
+
+
+@pytest.mark.parametrize("design", list(SamplingDesign))
+def test_a_request_becomes_a_queue(store: Store, run: RunId, design: SamplingDesign) -> None:
+    request = SampleRequest(
+        "mine", design=design, stratified_by=("verdict",), size=4, seed=3, shown_share=0.5
+    )
+    row = draw_run_sample(store, run, PEOPLE, request)
+    stratified = design is SamplingDesign.STRATIFIED
+    assert row.stratified_by == (("verdict",) if stratified else ())
+    assert (row.name, row.design, row.seed, row.shown_share) == ("mine", design, 3, 0.5)
+    assert row.size == (8 if design is SamplingDesign.CONVERSATIONS else 4)
+    assert draw_run_sample(
+        store, run, PEOPLE, request, read_request_frame(store, run, PEOPLE, request)
+    ).size
+
+
+def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunId) -> None:
+    request = SampleRequest("open", size=4, blind=False, shown_share=0.5)
+    assert draw_run_sample(store, run, PEOPLE, request).shown_share == 0
+
+
+def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
+    first = read_queue_progress(store, row.id, PEOPLE)
+    # The plan wants 97, and there are 40.
+    assert (first.needed, first.planned, first.compared) == (40, True, 0)
+    say(store, row, 1, most=MEASURED_FROM - 1)
+    few = read_queue_progress(store, row.id, PEOPLE)
+    assert (few.compared, few.differ, few.planned, few.needed) == (9, 1, True, 31)
+
+
+def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
+    say(store, row, 4, most=30)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert (found.planned, found.compared, found.differ) == (False, 30, 4)
+    assert found.needed == 10  # more are not there
+    assert not found.is_finished
+
+
+def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
+    run = judge_conversations(store, 80)
+    row = draw_run_sample(
+        store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1)
+    )
+    say(store, row, 3)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    shown = sum(each.shown for each in store.samples.entries(row.id, PEOPLE))
+    assert shown
+    report = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report
+    assert found.needed == report.progress.labels_still_needed
+    assert found.needed is not None
+    assert 0 < found.needed < found.row.frame - found.row.answered
+    assert report.claims.agreement.n == 70 - shown
+
+
+def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
+    first, second = store.samples.entries(row.id, PEOPLE)
+    for entry, verdict in ((first, "x"), (second, "yes")):
+        store.reviews.record_verdict(
+            entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
+        )
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert (found.compared, found.row.answered, found.is_finished) == (1, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("differ", "decision"),
+    [(0, SpotCheckDecision.PASS), (3, SpotCheckDecision.UNCLEAR), (6, SpotCheckDecision.FAIL)],
+)
+def test_a_spot_check_is_closed_with_its_decision(
+    store: Store, run: RunId, differ: int, decision: SpotCheckDecision
+) -> None:
+    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
+    assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
+    say(store, row, differ)
+    end = conclude_queue(store, row.id, PEOPLE)
+    assert end.check is not None
+    assert (end.check.decision, end.progress.needed) == (decision, None)
+    assert end.actions == {"blind": 20, "shown": 0}
+    closed = store.samples.row(row.id, PEOPLE)
+    assert closed.decision == decision.value
+    assert conclude_queue(store, row.id, PEOPLE).check == end.check
+    assert store.samples.row(row.id, PEOPLE).closed_at == closed.closed_at
+
+
+def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
+    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
+    say(store, row, 0, most=19)
+    conclude_queue(store, row.id, PEOPLE)
+    assert store.samples.row(row.id, PEOPLE).decision is None
+
+
+def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
+    with pytest.raises(StoreError, match="nothing can be drawn"):
+        draw_run_sample(store, run, PEOPLE, repeat_request(1))
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("first", size=6))
+    say(store, row, 0, saw=True)
+    again = draw_run_sample(store, run, PEOPLE, repeat_request(1))
+    assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
+    assert conclude_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
+
+
+def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
+    assert (estimate_pace(()), next_seed(())) == (USUAL_PACE_S, 1)
+    row = draw_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
+    say(store, row, 0)
+    draw_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
+    rows = store.samples.rows(PEOPLE, run)
+    assert (estimate_pace(rows), next_seed(rows)) == (6.0, 9)

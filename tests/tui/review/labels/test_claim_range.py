@@ -1,0 +1,139 @@
+"""`m`: one verdict on a range of claims."""
+
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.annotations import Action
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    press,
+    reviewing,
+    screen_text,
+    status,
+    text_of,
+    title,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, acts, stored
+
+
+async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", "j", "j")
+        assert text_of(app, "claims").count("=") == 2
+        await press(pilot, "n")
+        assert "3 claims = NO contradicted, in bulk" in status(app)
+        assert "claim 4/" in title(app), "the first claim after the range"
+        actions = [claim.mine and claim.mine.action for claim in stored(store_path).claims]
+        assert actions == [Action.BULK] * 3 + [None] * 2
+        await press(pilot, "u")
+        assert "3 verdicts given at once" in status(app)
+        assert all(claim.mine is None for claim in stored(store_path).claims)
+        await press(pilot, "ctrl+r")
+        assert "3 verdicts given at once, from claim 1 on" in status(app)
+        assert "claim 1/" in title(app), "the first claim of the range, not the last"
+    assert [each.mine is not None for each in stored(store_path).claims] == [True] * 3 + [False] * 2
+
+
+async def test_a_long_range_asks_first(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("faithtui.tui.review.labels.claim_range.ASK_ABOVE", 2)
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", "end", "y")
+        assert isinstance(app.screen, ConfirmDialog)
+        assert "not counted in agreement" in screen_text(app)
+        await press(pilot, "n")
+        assert acts(store_path) == []
+        await press(pilot, "y")
+        assert isinstance(app.screen, ConfirmDialog)
+        await press(pilot, "y")
+    assert [each[0] for each in acts(store_path)] == ["bulk"] * 5
+
+
+@pytest.mark.parametrize(("moves", "asks"), [(1, False), (2, True)])
+async def test_only_a_range_of_more_than_so_many_claims_asks(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, asks: bool
+) -> None:
+    monkeypatch.setattr("faithtui.tui.review.labels.claim_range.ASK_ABOVE", 2)
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", *["j"] * moves, "n")
+        assert isinstance(app.screen, ConfirmDialog) is asks
+        if asks:
+            assert acts(store_path) == [], "nothing is given before it is answered"
+            await press(pilot, "escape")
+            assert acts(store_path) == []
+            await press(pilot, "n", "y")
+        assert f"{moves + 1} claims = NO contradicted, in bulk" in status(app)
+    assert [each[:2] for each in acts(store_path)] == [("bulk", "no")] * (moves + 1)
+
+
+@pytest.mark.parametrize("key", ["m", "escape"])
+async def test_a_range_can_be_dropped(app: FaithApp, store_path: Path, key: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", "j", key)
+        assert "no range any more" in status(app)
+        await press(pilot, "y")
+    assert [each[0] for each in acts(store_path)] == ["agreed"]
+
+
+# On a screen that is not drawn
+
+
+async def test_a_range_is_cleared_when_it_was_used_and_goes_on_behind_it(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("range")
+    assert screen.message.startswith("range from claim 1")
+    screen.press("j")
+    screen.press("j")
+    screen.give("no")
+    assert screen.claim_range.start is None
+    assert screen.chosen == 3
+    assert set(screen.writer.pending_verdicts) == set(screen.claims[:3])
+    await screen.settle()
+    assert screen.view is not None
+    given = [claim.mine.verdict if claim.mine else None for claim in screen.view.claims]
+    assert given == ["no", "no", "no", None, None]
+
+
+async def test_a_range_back_to_front_is_the_same_range(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.press("j")
+    screen.ask("range")
+    screen.press("k")
+    screen.give("yes")
+    assert set(screen.writer.pending_verdicts) == set(screen.claims[:2])
+    await screen.settle()
+
+
+async def test_the_same_key_drops_the_range_and_says_so(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("range")
+    screen.ask("range")
+    assert screen.claim_range.start is None
+    assert screen.message == "no range any more"
+
+
+async def test_a_range_whose_claim_is_not_listed_any_more_is_refused(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.moves.show_claim_of_row(4)
+    screen.ask("range")
+    screen.moves.limit_to_window_of_row(1)
+    screen.give("no")
+    assert "the range is not in this list: m marks a new one" in screen.message
+    assert screen.claim_range.start is None
+    assert screen.writer.in_flight == 0
+
+
+async def test_another_conversation_has_no_range(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("range")
+    await screen.open(2)
+    assert screen.claim_range.start is None

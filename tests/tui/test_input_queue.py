@@ -1,0 +1,275 @@
+"""Keys that come faster than screens change, and screens that change in the midst of keys."""
+
+import re
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from textual import events
+from textual.screen import ModalScreen
+
+import faithtui.tui
+from faithtui.config import load_settings_with_origins
+from faithtui.domain.ids import RunId
+from faithtui.store.annotations.guidelines import Guidelines
+from faithtui.tui.app import FaithApp
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.input_queue import CommandWindow, InputQueue, ModalWindow
+from faithtui.tui.keymap import bindings
+from faithtui.tui.progress.progress_screen import ProgressScreen
+from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.runs import background_runs
+from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.settings.settings_screen import SettingsScreen
+from tests.tui.building import NOON
+from tests.tui.driving import calm, has_settled, opened, press, reviewing, status, type_ahead, until
+from tests.tui.terminal import CTRL_Q, Terminal
+from tests.tui.test_terminal import command
+
+SIZE = (120, 40)
+CHANGES_SCREENS = re.compile(r"\.(push_screen|pop_screen|switch_screen|switch_mode)\w*\(")
+
+
+def windows(app: FaithApp) -> list[str]:
+    return [type(each).__name__ for each in app.screen_stack[2:]]
+
+
+def test_one_module_alone_changes_screens() -> None:
+    root = Path(faithtui.tui.__file__).parent
+    found = {
+        str(file.relative_to(root)): CHANGES_SCREENS.findall(file.read_text("utf-8"))
+        for file in root.rglob("*.py")
+        if CHANGES_SCREENS.search(file.read_text("utf-8"))
+    }
+    assert found.pop("app.py") == ["push_screen"], "the first screen, before there are keys"
+    assert list(found) == ["input_queue.py"]
+
+
+def test_every_window_is_closed_by_the_input_queue() -> None:
+    modal = [each for each in bindings.list_screen_classes() if issubclass(each, ModalScreen)]
+    assert len(modal) > 10
+    assert all(issubclass(each, ModalWindow | CommandWindow) for each in modal)
+
+
+async def test_keys_of_one_read_reach_what_the_keys_before_them_led_to(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        type_ahead(app, "ctrl+o", "g", "v", "g", "c", "g", "v", "question_mark", "escape", "M")
+        await calm(pilot)
+        assert app.current_screen_name == "metrics"
+        assert windows(app) == []
+
+
+async def test_letters_of_a_jump_are_not_typed_twice(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "ctrl+o")
+        type_ahead(app, "a", "v")
+        await calm(pilot)
+        assert isinstance(app.screen, ReviewScreen), "v opens the review from the list of runs"
+
+
+async def test_a_window_answers_once(app: FaithApp) -> None:
+    answers: list[str | None] = []
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        main = app.screen
+        question = ConfirmDialog("Sure?", "Really?")
+        app.input_queue.open_window(question, answers.append)
+        await calm(pilot)
+        question.dismiss("yes")
+        question.dismiss(None)
+        question.dismiss("yes")
+        type_ahead(app, "escape", "escape")
+        await calm(pilot)
+        assert answers == ["yes"]
+        assert main in app.screen_stack
+
+
+async def test_a_window_takes_those_above_it_along(app: FaithApp) -> None:
+    answers: list[str | None] = []
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        below = ConfirmDialog("Sure?", "Really?")
+        app.input_queue.open_window(below, answers.append)
+        app.input_queue.open_window(GoDialog(), answers.append)
+        await calm(pilot)
+        assert windows(app) == ["ConfirmDialog", "GoDialog"]
+        below.dismiss("yes")
+        await calm(pilot)
+        assert answers == ["yes"], "the other one was not answered"
+        assert windows(app) == []
+
+
+async def test_a_screen_that_comes_by_itself_replaces_the_screen_and_not_a_window(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.action_help()
+        app.show_screen("conversations")
+        app.action_help()
+        await calm(pilot)
+        assert isinstance(app.screen_stack[1], ConversationsScreen)
+        assert windows(app) == ["HelpDialog"]
+        type_ahead(app, "escape", "q", "question_mark")
+        await calm(pilot)
+        assert app.current_screen_name == "runs"
+        assert isinstance(app.screen, HelpDialog)
+
+
+async def test_keys_wait_for_the_window_that_is_being_prepared(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, go_on = Guidelines.versions, threading.Event()
+
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
+        assert go_on.wait(20)
+        return read(self, metric)
+
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        claim = screen.review_position.claim
+        monkeypatch.setattr(Guidelines, "versions", slowly)
+        type_ahead(app, "h", "j", "y")
+        await pilot.pause()
+        assert not app.input_queue.is_settled
+        go_on.set()
+        await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
+        await calm(pilot)
+        assert screen.review_position.claim == claim, "j was for the window"
+        assert not screen.writer.pending_verdicts
+
+
+async def test_escape_gives_up_what_keys_wait_for(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, go_on = Guidelines.versions, threading.Event()
+
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
+        assert go_on.wait(20)
+        return read(self, metric)
+
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        claim = screen.review_position.claim
+        monkeypatch.setattr(Guidelines, "versions", slowly)
+        type_ahead(app, "h", "j", "escape", "j")
+        await until(pilot, lambda: has_settled(app))
+        assert screen.review_position.claim != claim, "only the j after escape was for this screen"
+        go_on.set()
+        await calm(pilot)
+        assert app.screen is screen
+
+
+class QuietApp:
+    """An app that has a screen, and does what is scheduled when it is told to."""
+
+    screen_stack = ("main",)
+
+    def __init__(self) -> None:
+        self.scheduled: list[Callable[[], Awaitable[None]]] = []
+
+    def call_next(self, step: Callable[[], Awaitable[None]]) -> None:
+        self.scheduled.append(step)
+
+
+def make_queue(app: QuietApp, *keys: str) -> InputQueue:
+    async def forward(event: events.Event) -> None:
+        raise AssertionError(event)
+
+    queue = InputQueue(cast("Any", app), forward, lambda: (), lambda: None)
+    for key in keys:
+        queue.take_input(events.Key(key, key))
+    return queue
+
+
+def test_keys_typed_ahead_are_dropped_up_to_another_one() -> None:
+    queue = make_queue(QuietApp(), "y", "2", "n", "j", "y")
+    assert queue.drop_typed_ahead({"y", "n"}, {"2"}) == 2
+    assert queue.drop_typed_ahead({"y"}) == 0, "2 was kept, and stands first"
+    assert queue.drop_typed_ahead({"2", "j", "y"}) == 3
+
+
+@pytest.mark.parametrize("is_saving", [True, False])
+async def test_escape_gives_up_nothing_while_something_is_saved(is_saving: bool) -> None:
+    given_up: list[str] = []
+    app = QuietApp()
+    queue = make_queue(app, "j", "escape")
+    queue.hold_keys("read", lambda: given_up.append("read"))
+    if is_saving:
+        queue.hold_keys("save")
+    (step,) = app.scheduled
+    await step()
+    assert given_up == ([] if is_saving else ["read"])
+
+
+async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, go_on = Guidelines.versions, threading.Event()
+
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
+        assert go_on.wait(20)
+        return read(self, metric)
+
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        monkeypatch.setattr(Guidelines, "versions", slowly)
+        type_ahead(app, "h", "j", "ctrl+q")
+        await until(pilot, lambda: app._exit)
+        go_on.set()
+
+
+async def test_a_run_that_begins_shows_itself_before_the_next_key(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, go_on = background_runs._begin_background_run, threading.Event()
+
+    def slowly(*args: object) -> object:
+        assert go_on.wait(20)
+        return begin(*args)  # type: ignore[arg-type]  # as they came
+
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        monkeypatch.setattr(background_runs, "_begin_background_run", slowly)
+        app.background_runs.begin(RunId(1))
+        type_ahead(app, "question_mark", "escape", "escape")
+        await pilot.pause()
+        assert app.current_screen_name == "runs"
+        go_on.set()
+        await until(pilot, lambda: has_settled(app))
+        await calm(pilot)
+        assert isinstance(app.screen, ProgressScreen)
+
+
+async def test_two_enters_in_one_read_save_one_setting(store_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("concurrency = 4\n", "utf-8")
+    configured = load_settings_with_origins(file, {"LANG": "C.UTF-8"})
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, configured=configured)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "s", "enter")
+        screen = app.screen
+        assert isinstance(screen, SettingsScreen)
+        names = screen.selected_section.names
+        await press(pilot, *["j"] * names.index("concurrency"))
+        type_ahead(app, "e", "backspace", "7", "enter", "enter", "escape")
+        await calm(pilot)
+        assert "saved" in status(app)
+    assert "concurrency = 7" in file.read_text("utf-8")
+
+
+def test_bytes_of_one_read_never_end_a_terminal_session(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        terminal.wait("offline")
+        terminal.press("\x0f", "gv", "gc")
+        terminal.wait("CONVERSATIONS")
+        terminal.press("gv", "\x0f", "gv", "gr", "?\x1bq", "gagigp", ":q\x1b", "gugdgsgcgv")
+        terminal.wait("[REVIEW]")
+        terminal.press(CTRL_Q)
+        assert terminal.wait_end() == 0, terminal.plain[-3000:]
