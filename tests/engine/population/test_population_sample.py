@@ -15,11 +15,12 @@ from faithtui.engine.population.population_sample import draw_population_sample
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
+from faithtui.engine.review.samples.sample_queues import conclude_queue
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.population.labelling import list_drawn, read_drawn
+from tests.engine.population.labelling import label_drawn, list_drawn, read_drawn
 from tests.engine.results_folder import (
     METRIC,
     MadeConversation,
@@ -55,6 +56,14 @@ def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, resul
     assert (population.conversations, population.judged, population.failed) == (124, 120, 4)
     assert population.claims == 360
     assert population.stratum_claims == tuple(each.population for each in row.strata)
+
+
+def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, results: str) -> None:
+    request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
+    row = draw_population_sample(store, results, request, "ann").row
+    label_drawn(store, row, lambda unit: "yes")
+    end = conclude_queue(store, row.id, "ann")
+    assert end.sequences is None
 
 
 def test_the_run_is_what_a_run_would_have_written(

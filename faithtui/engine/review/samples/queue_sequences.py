@@ -30,8 +30,8 @@ def read_queue_sequences(
         reviewer: Whose labels.
 
     Returns:
-        None for own repeats, for whole conversations, before the first label, and where the run
-        judged something since the queue was drawn.
+        None for own repeats, for whole conversations, before the first label, where the run
+        judged something since the queue was drawn, and where only drawn claims are here.
 
     Raises:
         StoreError: There is no such sample.
@@ -45,6 +45,8 @@ def read_queue_sequences(
     labels = sum(each.answered for each in served)
     if not labels:
         return None
+    if row.population is not None:
+        return None  # the store has no more of it than what was drawn
     frame = store.samples.read_frame(row.run, row.stratified_by)
     if len(frame) != row.frame:
         return None
