@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HEAVY = (
-    *("textual", "rich", "sqlalchemy", "alembic", "pydantic", "openai", "anthropic"),
+    *("textual", "rich", "sqlmodel", "sqlalchemy", "alembic", "pydantic", "openai", "anthropic"),
     "numpy",
 )
 
@@ -49,7 +49,7 @@ def test_help_loads_nothing_of_ours_but_the_declarations_of_the_commands() -> No
 
 def test_the_app_loads_neither_the_store_nor_a_provider_before_it_is_painted() -> None:
     code = "import faithtui.cli.stores, faithtui.tui.app"
-    assert loaded_after(code) & {"sqlalchemy", "openai", "anthropic"} == set()
+    assert loaded_after(code) & {"sqlmodel", "sqlalchemy", "openai", "anthropic"} == set()
 
 
 def test_the_app_loads_nothing_statistical_before_a_figure_is_asked_for() -> None:

@@ -52,6 +52,7 @@ from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
 from faithtui.metrics import registry
 from faithtui.store.schema import judge_tables, tables
+from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
 from faithtui.tui.keymap.bindings import key_tables, preset_table
 from faithtui.tui.keymap.keymap import add_follower_keys, preset_keymap
@@ -213,17 +214,22 @@ def column_list(columns: Iterable[flat_rows.FlatColumn]) -> str:
 
 def table_list() -> str:
     """Describe every table of the store with its columns."""
-    parts = []
-    # The collection's own order is that in which the modules were imported.
-    for table in (
-        each
+    docs = {
+        _table_name(kind): kind
         for module in (tables, judge_tables)
-        for each in vars(module).values()
-        if isinstance(each, Table)
-    ):
+        for kind in vars(module).values()
+        if isinstance(kind, type) and hasattr(kind, "__tablename__")
+    }
+    words = _field_words(tables) | _field_words(judge_tables)
+    parts = []
+    assert set(METADATA.tables) <= set(docs)
+    # The registry's own order is that in which the modules were imported.
+    for name in (each for each in docs if each in METADATA.tables):
+        table, kind = METADATA.tables[name], docs[name]
         rows = [
-            [f"`{column.name}`", _type(column), _role(table, column), column.doc or ""]
+            [f"`{column.name}`", _type(column), _role(table, column), said]
             for column in table.columns
+            for said in [words[kind.__name__].get(column.name, "")]
         ]
         keys = [
             "Unique together: " + ", ".join(f"`{name}`" for name in names) + "."
@@ -232,10 +238,14 @@ def table_list() -> str:
         ]
         parts += [
             f"#### {table.name}",
-            " ".join([table.comment or "", *keys]),
+            " ".join([" ".join((kind.__doc__ or "").split()), *keys]),
             _table(["column", "type", "key", "meaning"], rows),
         ]
     return "\n\n".join(parts)
+
+
+def _table_name(kind: type) -> str:
+    return str(kind.__tablename__)  # type: ignore[attr-defined]  # every table has one
 
 
 _TYPES = {

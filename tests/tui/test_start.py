@@ -37,7 +37,7 @@ from tests.tui.driving import (
 )
 
 SLOW = frozenset({
-    "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
+    "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
     "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
     "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
     "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.schema.tables",
@@ -47,7 +47,7 @@ SLOW = frozenset({
 
 NEVER_FOR_LABELS = frozenset({
     "alembic", "anthropic", "duckdb", "genai_prices", "httpx2", "keyring", "numpy", "openai",
-    "pyarrow", "pydantic", "scipy", "sklearn", "sqlalchemy.orm", "typer",
+    "pyarrow", "scipy", "sklearn", "typer",
     "faithtui.agreement.report.report", "faithtui.judges.embedded.judge",
 })  # fmt: skip
 """What figures, live judges, migrations and commands need: it would be held in memory."""

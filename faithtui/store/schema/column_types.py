@@ -8,10 +8,9 @@ keep pointing at the same words. The type of every text column does it, so nothi
 import hashlib
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 
-from sqlalchemy import DateTime, Dialect, Text
+from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
 from faithtui.domain.conversation import Passage, normalise_text
@@ -83,25 +82,6 @@ class StoredText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Make it storable."""
         return None if value is None else make_storable(value)
-
-
-class UTCDateTime(TypeDecorator[datetime]):
-    """A point in time, kept as UTC without its offset, which SQLite has no place for."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse a time of an unknown zone: it would be off by hours and look right."""
-        if value is None:
-            return None
-        if value.utcoffset() is None:
-            raise ValueError(f"{value} has no time zone")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Say that it is UTC."""
-        return None if value is None else value.replace(tzinfo=UTC)
 
 
 def make_imported_label_uid(parts: Sequence[str | None]) -> str:

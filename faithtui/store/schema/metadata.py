@@ -1,15 +1,32 @@
-"""What all tables share: the collection they belong to and the names of their constraints."""
+"""What all tables share: the registry they belong to and the names of their constraints."""
 
-from sqlalchemy import JSON, MetaData
+from sqlalchemy import JSON, MetaData, Table
+from sqlalchemy.orm import registry
+from sqlmodel import SQLModel
 
+# A registry of our own: another program's SQLModel tables in the same process stay apart.
 # The convention names every constraint, so that later revisions can refer to it.
-METADATA = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-        "pk": "pk_%(table_name)s",
-    }
+_registry = registry(
+    metadata=MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
 )
 
 JSON_OR_NULL = JSON(none_as_null=True)
+
+
+class StoreTable(SQLModel, registry=_registry):
+    """Base of all tables."""
+
+
+METADATA: MetaData = _registry.metadata
+
+
+def get_table(model: type[StoreTable]) -> Table:
+    """Give the table of a model."""
+    return METADATA.tables[str(model.__tablename__)]

@@ -1,1007 +1,765 @@
 """The tables. They never leave this package; readers get the values of `records`.
 
-SQLAlchemy's own `Table` objects, as queries are built from them: classes with an object for each
-row would be loaded with every start and used by nothing. A column's `doc` and a table's `comment`
-say what it is for; docs/data-model.md is made from them.
+No `Relationship` attributes: joins are written where they are used. Queries are built from the
+`Table` objects at the end of this file and select columns. docs/data-model.md explains each table.
 """
+
+from datetime import datetime
+from typing import ClassVar
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
     ForeignKeyConstraint,
     Index,
-    Integer,
     LargeBinary,
     PrimaryKeyConstraint,
-    Table,
     UniqueConstraint,
     column,
     table,
     text,
 )
+from sqlmodel import Field
+from sqlmodel.sql.sqltypes import UTCDateTime
 
 from faithtui.store.schema.checksums import make_checksum_default
-from faithtui.store.schema.column_types import StoredText, UTCDateTime
-from faithtui.store.schema.metadata import JSON_OR_NULL, METADATA
+from faithtui.store.schema.column_types import StoredText
+from faithtui.store.schema.metadata import JSON_OR_NULL, StoreTable, get_table
 
-conversation = Table(
-    "conversation",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("source", StoredText, nullable=False),
-    Column("key", StoredText, nullable=False),
-    Column(
-        "group",
-        StoredText,
-        nullable=False,
-        doc="What must stay together when conversations are resampled.",
-    ),
-    Column("content_hash", StoredText, nullable=False),
-    Column(
-        "opening",
-        StoredText,
-        nullable=False,
-        doc="First characters of the first user message, for lists.",
-    ),
-    Column("turns", Integer, nullable=False, doc="How many it has."),
-    Column("details", JSON_OR_NULL, nullable=False, doc="Its metadata, as imported."),
-    Column("imported_at", UTCDateTime, nullable=False),
-    UniqueConstraint("source", "key"),
-    Index(None, "source", "content_hash"),
-    comment="An imported conversation; `source` and `key` are its identity.",
-)
 
-turn = Table(
-    "turn",
-    METADATA,
-    Column("conversation_id", Integer, ForeignKey("conversation.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("role", StoredText, nullable=False),
-    Column("content", StoredText, nullable=False),
-    Column(
-        "has_context",
-        Boolean,
-        nullable=False,
-        doc="False: nobody knows what was retrieved. True without documents: nothing was.",
-    ),
-    Column(
-        "images",
-        JSON_OR_NULL,
-        nullable=False,
-        doc="Its images in order: `sha256`, `media_type` and `url` of each.",
-    ),
-    PrimaryKeyConstraint("conversation_id", "position"),
-    comment="One message of a conversation.",
-)
+class ConversationTable(StoreTable, table=True):
+    """An imported conversation; `source` and `key` are its identity."""
 
-document = Table(
-    "document",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("hash", StoredText, nullable=False, doc="Of the text, and of the marks of its images."),
-    Column("text", StoredText, nullable=False),
-    UniqueConstraint("hash"),
-    comment="A text that was retrieved, with its images; kept once however often it was.",
-)
+    __tablename__: ClassVar[str] = "conversation"
+    __table_args__ = (UniqueConstraint("source", "key"), Index(None, "source", "content_hash"))
 
-turn_document = Table(
-    "turn_document",
-    METADATA,
-    Column("conversation_id", Integer, nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("document_id", Integer, ForeignKey("document.id"), nullable=False),
-    Column("source", StoredText),
-    Column("images", JSON_OR_NULL, nullable=False, doc="Its images in order, as those of a turn."),
-    PrimaryKeyConstraint("conversation_id", "turn", "position"),
-    ForeignKeyConstraint(["conversation_id", "turn"], ["turn.conversation_id", "turn.position"]),
-    Index(None, "document_id", "conversation_id"),
-    comment="A document in the context of a turn.",
-)
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(sa_type=StoredText)
+    key: str = Field(sa_type=StoredText)
+    group: str = Field(sa_type=StoredText)
+    """What must stay together when conversations are resampled."""
+    content_hash: str = Field(sa_type=StoredText)
+    opening: str = Field(sa_type=StoredText)
+    """First characters of the first user message, for lists."""
+    turns: int
+    """How many it has."""
+    details: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    """Its metadata, as imported."""
+    imported_at: datetime = Field(sa_type=UTCDateTime)
 
-image = Table(
-    "image",
-    METADATA,
-    Column(
-        "sha256",
-        StoredText,
-        primary_key=True,
-        doc="Of the bytes; of the address, when only that is known.",
-    ),
-    Column("media_type", StoredText, nullable=False, doc="Empty when only the address is known."),
-    Column("url", StoredText, doc="Where it lies; never fetched."),
-    Column("data", LargeBinary, doc="None: only the address is known."),
-    Column("length", Integer, doc="Of the data, in bytes."),
-    comment="An image of a turn or of a document, kept once however often it occurs.",
-)
 
-run = Table(
-    "run",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("metric", StoredText, nullable=False),
-    Column("metric_version", StoredText, nullable=False),
-    Column("peer", StoredText, nullable=False),
-    Column("strategy", StoredText, nullable=False),
-    Column("options", JSON_OR_NULL, nullable=False),
-    Column(
-        "rule",
-        JSON_OR_NULL,
-        nullable=False,
-        doc="The scoring rule, so that human labels can be scored without the metric.",
-    ),
-    Column("judge", StoredText, nullable=False),
-    Column("judge_fingerprint", StoredText, nullable=False),
-    Column("base_url", StoredText),
-    Column("prompt_digest", StoredText, nullable=False),
-    Column("prompts_dir", StoredText),
-    Column(
-        "prompt_set",
-        StoredText,
-        doc=(
-            "Digest of its prompt texts without examples; none: it was begun before they were kept."
+class TurnTable(StoreTable, table=True):
+    """One message of a conversation."""
+
+    __tablename__: ClassVar[str] = "turn"
+    __table_args__ = (PrimaryKeyConstraint("conversation_id", "position"),)
+
+    conversation_id: int = Field(foreign_key="conversation.id")
+    position: int
+    role: str = Field(sa_type=StoredText)
+    content: str = Field(sa_type=StoredText)
+    has_context: bool
+    """False: nobody knows what was retrieved. True without documents: nothing was."""
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    """Its images in order: `sha256`, `media_type` and `url` of each."""
+
+
+class DocumentTable(StoreTable, table=True):
+    """A text that was retrieved, with its images; kept once however often it was."""
+
+    __tablename__: ClassVar[str] = "document"
+    __table_args__ = (UniqueConstraint("hash"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    hash: str = Field(sa_type=StoredText)
+    """Of the text, and of the marks of its images."""
+    text: str = Field(sa_type=StoredText)
+
+
+class TurnDocumentTable(StoreTable, table=True):
+    """A document in the context of a turn."""
+
+    __tablename__: ClassVar[str] = "turn_document"
+    __table_args__ = (
+        PrimaryKeyConstraint("conversation_id", "turn", "position"),
+        ForeignKeyConstraint(
+            ["conversation_id", "turn"], ["turn.conversation_id", "turn.position"]
         ),
-    ),
-    Column(
-        "profile",
-        JSON_OR_NULL,
-        doc="Parameters its judge is asked with; none: it was begun before there were any.",
-    ),
-    Column(
-        "example_set",
-        StoredText,
-        doc="Digest of the examples its questions show; none: it shows none.",
-    ),
-    Column("claims_from", StoredText, nullable=False, doc="`extracted` or `imported`."),
-    Column("sources", JSON_OR_NULL, nullable=False),
-    Column("concurrency", Integer, nullable=False),
-    Column("state", StoredText, nullable=False),
-    Column("reason", StoredText),
-    Column("created_at", UTCDateTime, nullable=False),
-    Column("finished_at", UTCDateTime),
-    Column("conversations", Integer, nullable=False, default=0),
-    Column("pending", Integer, nullable=False, default=0),
-    Column("done", Integer, nullable=False, default=0),
-    Column("failed", Integer, nullable=False, default=0),
-    Column("skipped", Integer, nullable=False, default=0),
-    Column("windows", Integer, nullable=False, default=0),
-    Column("failed_windows", Integer, nullable=False, default=0),
-    Column(
-        "undefined_windows",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Windows of which the judge's labels make no score: nothing was judged or compared.",
-    ),
-    Column(
-        "skipped_windows",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Windows to which the metric does not apply.",
-    ),
-    Column(
-        "undefined",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Conversations of which no window has a score, because nothing was judged or compared.",
-    ),
-    Column(
-        "incomplete",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Conversations that lack a verdict and therefore have no score.",
-    ),
-    Column("claims", Integer, nullable=False, default=0),
-    Column("missing", Integer, nullable=False, default=0),
-    Column("labelled", Integer, nullable=False, default=0),
-    Column("scored", Integer, nullable=False, default=0, doc="Conversations with a score."),
-    Column(
-        "score_sum",
-        BigInteger,
-        nullable=False,
-        default=0,
-        doc=(
-            "In units of 1e-12: whole numbers, so that adding and taking back leaves nothing "
-            "behind."
+        Index(None, "document_id", "conversation_id"),
+    )
+
+    conversation_id: int
+    turn: int
+    position: int
+    document_id: int = Field(foreign_key="document.id")
+    source: str | None = Field(sa_type=StoredText)
+    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    """Its images in order, as those of a turn."""
+
+
+class ImageTable(StoreTable, table=True):
+    """An image of a turn or of a document, kept once however often it occurs."""
+
+    __tablename__: ClassVar[str] = "image"
+
+    sha256: str = Field(primary_key=True, sa_type=StoredText)
+    """Of the bytes; of the address, when only that is known."""
+    media_type: str = Field(sa_type=StoredText)
+    """Empty when only the address is known."""
+    url: str | None = Field(sa_type=StoredText)
+    """Where it lies; never fetched."""
+    data: bytes | None = Field(sa_type=LargeBinary)
+    """None: only the address is known."""
+    length: int | None
+    """Of the data, in bytes."""
+
+
+class RunTable(StoreTable, table=True):
+    """A metric and a judge over a selection, with counters so that lists never add up verdicts."""
+
+    __tablename__: ClassVar[str] = "run"
+
+    id: int | None = Field(default=None, primary_key=True)
+    metric: str = Field(sa_type=StoredText)
+    metric_version: str = Field(sa_type=StoredText)
+    peer: str = Field(sa_type=StoredText)
+    strategy: str = Field(sa_type=StoredText)
+    options: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    rule: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    """The scoring rule, so that human labels can be scored without the metric."""
+    judge: str = Field(sa_type=StoredText)
+    judge_fingerprint: str = Field(sa_type=StoredText)
+    base_url: str | None = Field(sa_type=StoredText)
+    prompt_digest: str = Field(sa_type=StoredText)
+    prompts_dir: str | None = Field(sa_type=StoredText)
+    prompt_set: str | None = Field(sa_type=StoredText)
+    """Digest of its prompt texts without examples; none: it was begun before they were kept."""
+    profile: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """Parameters its judge is asked with; none: it was begun before there were any."""
+    example_set: str | None = Field(sa_type=StoredText)
+    """Digest of the examples its questions show; none: it shows none."""
+    claims_from: str = Field(sa_type=StoredText)
+    """`extracted` or `imported`."""
+    sources: list[str] = Field(sa_type=JSON_OR_NULL)
+    concurrency: int
+    state: str = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    finished_at: datetime | None = Field(sa_type=UTCDateTime)
+    conversations: int = 0
+    pending: int = 0
+    done: int = 0
+    failed: int = 0
+    skipped: int = 0
+    windows: int = 0
+    failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows of which the judge's labels make no score: nothing was judged or compared."""
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Windows to which the metric does not apply."""
+    undefined: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations of which no window has a score, because nothing was judged or compared."""
+    incomplete: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that lack a verdict and therefore have no score."""
+    claims: int = 0
+    missing: int = 0
+    labelled: int = 0
+    scored: int = 0
+    """Conversations with a score."""
+    score_sum: int = Field(default=0, sa_type=BigInteger)
+    """In units of 1e-12: whole numbers, so that adding and taking back leaves nothing behind."""
+    corrected_scored: int = 0
+    corrected_sum: int = Field(default=0, sa_type=BigInteger)
+    calls: int = 0
+    tokens_in: int = Field(default=0, sa_type=BigInteger)
+    tokens_out: int = Field(default=0, sa_type=BigInteger)
+    tokens_cached: int = Field(
+        default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"}
+    )
+    cost_nusd: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    """In units of 1e-9 US dollars, of the calls whose price was known."""
+    unpriced_calls: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Calls whose price was not known."""
+    retries: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Attempts that failed in a way that may pass, and were made again."""
+    budget_nusd: int | None = Field(sa_type=BigInteger)
+    """What it may cost, in units of 1e-9 US dollars; none: no limit."""
+    budget_tokens: int | None = Field(sa_type=BigInteger)
+    """Tokens it may use, read and written; none: no limit."""
+    max_failures: str | None = Field(sa_type=StoredText)
+    """After how many failures it stops, such as `10` or `5%`; none: as many as by default."""
+    batch: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """Its questions go through the provider's batches."""
+    claims_run: int | None
+    """The run whose claims it judges, where `claims_from` is `run`."""
+    claim_set: int | None
+    """The version of a claim set whose claims it judges, where `claims_from` is `set`."""
+    calibration: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """How the probabilities of the embedded judge were recalibrated; none: they were not."""
+    archived_at: datetime | None = Field(sa_type=UTCDateTime)
+    """When it was put away; none: it is listed."""
+    checks: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks that the counts below are from; 0: nothing was checked."""
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Conversations that are checked as they are."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
+
+
+class RunItemTable(StoreTable, table=True):
+    """One conversation of a run: queue, resume point and what lists show."""
+
+    __tablename__: ClassVar[str] = "run_item"
+    __table_args__ = (
+        UniqueConstraint("run_id", "number"),
+        UniqueConstraint("run_id", "conversation_id"),
+        Index(None, "run_id", "state"),
+        Index(None, "run_id", "score"),
+        Index("ix_run_item_checked", "run_id", "checked", "state"),
+        # What lists are sorted and filtered by, so that no list reads whole rows.
+        Index(
+            "ix_run_item_listed",
+            "run_id",
+            "number",
+            "conversation_id",
+            "state",
+            "score",
+            "corrected",
+            "claims",
+            "labelled",
+            "overridden",
+            "missing",
         ),
-    ),
-    Column("corrected_scored", Integer, nullable=False, default=0),
-    Column("corrected_sum", BigInteger, nullable=False, default=0),
-    Column("calls", Integer, nullable=False, default=0),
-    Column("tokens_in", BigInteger, nullable=False, default=0),
-    Column("tokens_out", BigInteger, nullable=False, default=0),
-    Column("tokens_cached", BigInteger, nullable=False, default=0, server_default="0"),
-    Column(
-        "cost_nusd",
-        BigInteger,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="In units of 1e-9 US dollars, of the calls whose price was known.",
-    ),
-    Column(
-        "unpriced_calls",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Calls whose price was not known.",
-    ),
-    Column(
-        "retries",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Attempts that failed in a way that may pass, and were made again.",
-    ),
-    Column(
-        "budget_nusd",
-        BigInteger,
-        doc="What it may cost, in units of 1e-9 US dollars; none: no limit.",
-    ),
-    Column("budget_tokens", BigInteger, doc="Tokens it may use, read and written; none: no limit."),
-    Column(
-        "max_failures",
-        StoredText,
-        doc="After how many failures it stops, such as `10` or `5%`; none: as many as by default.",
-    ),
-    Column(
-        "batch",
-        Boolean,
-        nullable=False,
-        default=False,
-        server_default="0",
-        doc="Its questions go through the provider's batches.",
-    ),
-    Column(
-        "claims_run",
-        Integer,
-        doc="The run whose claims it judges, where `claims_from` is `run`.",
-    ),
-    Column(
-        "claim_set",
-        Integer,
-        doc="The version of a claim set whose claims it judges, where `claims_from` is `set`.",
-    ),
-    Column(
-        "calibration",
-        JSON_OR_NULL,
-        doc="How the probabilities of the embedded judge were recalibrated; none: they were not.",
-    ),
-    Column("archived_at", UTCDateTime, doc="When it was put away; none: it is listed."),
-    Column(
-        "checks",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Version of the checks that the counts below are from; 0: nothing was checked.",
-    ),
-    Column(
-        "checked",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Conversations that are checked as they are.",
-    ),
-    Column(
-        "checked_claims",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Claims that were looked for in their answers; 0 while it is not checked.",
-    ),
-    Column(
-        "phantom_claims",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that were not found.",
-    ),
-    Column(
-        "checked_truths",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Truths that were looked for in their passages.",
-    ),
-    Column(
-        "invented_truths",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that were not found.",
-    ),
-    Column(
-        "checked_texts",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Claims, truths and reasons that were held against the prompts.",
-    ),
-    Column(
-        "echoed_texts",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that repeat a prompt.",
-    ),
-    comment=(
-        "A metric and a judge over a selection, with counters so that lists never add up verdicts."
-    ),
-)
+    )
 
-run_item = Table(
-    "run_item",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", Integer, ForeignKey("run.id"), nullable=False),
-    Column("conversation_id", Integer, ForeignKey("conversation.id"), nullable=False, index=True),
-    Column("number", Integer, nullable=False, doc="Place in the run, from 1."),
-    Column("state", StoredText, nullable=False),
-    Column("reason", StoredText),
-    Column("conclusion", StoredText, doc="The final reason."),
-    Column("windows", Integer, nullable=False, default=0),
-    Column("failed_windows", Integer, nullable=False, default=0),
-    Column("undefined_windows", Integer, nullable=False, default=0, server_default="0"),
-    Column("skipped_windows", Integer, nullable=False, default=0, server_default="0"),
-    Column("claims", Integer, nullable=False, default=0),
-    Column("missing", Integer, nullable=False, default=0),
-    Column("labelled", Integer, nullable=False, default=0),
-    Column("overridden", Integer, nullable=False, default=0),
-    Column(
-        "labels",
-        JSON_OR_NULL,
-        nullable=False,
-        doc="How many unique claims have each label of the judge.",
-    ),
-    Column("score", Float, doc="The judge's windowed score, for sorting."),
-    Column("corrected", Float),
-    Column("scores", JSON_OR_NULL, doc="The judge's three scores; None while pending."),
-    Column("corrected_scores", JSON_OR_NULL),
-    Column(
-        "checked",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Version of the checks its findings are from; 0: not checked since it was last judged.",
-    ),
-    Column(
-        "asked_after",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc=(
-            "Newest call when what it lacked was last asked for again; 0: never. What earlier "
-            "calls left unanswered is asked again, later ones count as asked."
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    conversation_id: int = Field(foreign_key="conversation.id", index=True)
+    number: int
+    """Place in the run, from 1."""
+    state: str = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    conclusion: str | None = Field(sa_type=StoredText)
+    """The final reason."""
+    windows: int = 0
+    failed_windows: int = 0
+    undefined_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    skipped_windows: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    claims: int = 0
+    missing: int = 0
+    labelled: int = 0
+    overridden: int = 0
+    labels: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    """How many unique claims have each label of the judge."""
+    score: float | None
+    """The judge's windowed score, for sorting."""
+    corrected: float | None
+    scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """The judge's three scores; None while pending."""
+    corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Version of the checks its findings are from; 0: not checked since it was last judged."""
+    asked_after: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Newest call when what it lacked was last asked for again; 0: never. What earlier calls left
+    unanswered is asked again, later ones count as asked."""
+    checked_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims that were looked for in their answers; 0 while it is not checked."""
+    phantom_claims: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Truths that were looked for in their passages."""
+    invented_truths: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that were not found."""
+    checked_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Claims, truths and reasons that were held against the prompts."""
+    echoed_texts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """Of these, the ones that repeat a prompt."""
+
+
+class ClaimTable(StoreTable, table=True):
+    """One unique thing an annotator can label. Shared by runs."""
+
+    __tablename__: ClassVar[str] = "claim"
+    __table_args__ = (UniqueConstraint("conversation_id", "kind", "turn", "digest"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    conversation_id: int = Field(foreign_key="conversation.id")
+    kind: str = Field(sa_type=StoredText)
+    """`claim`: a statement of an answer. `statement`: one of a document. `answer`: the whole
+    answer, with an empty text."""
+    turn: int
+    digest: str = Field(sa_type=StoredText)
+    """Of the normalised text; of a statement, of its document's hash and the normalised text."""
+    text: str = Field(sa_type=StoredText)
+    """In the words it first came with."""
+    span_start: int | None
+    span_end: int | None
+    imported: bool
+    """It came with the data, whether or not a judge has drawn it too."""
+    document_id: int | None = Field(foreign_key="document.id")
+    """The document a statement belongs to; None for the other kinds."""
+
+
+class TruthTable(StoreTable, table=True):
+    """A fact a judge drew from one document, in one conversation of a run."""
+
+    __tablename__: ClassVar[str] = "truth"
+    __table_args__ = (Index(None, "run_item_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    document_id: int | None = Field(foreign_key="document.id")
+    """None: the judge saw several documents at once."""
+    digest: str = Field(sa_type=StoredText)
+    """Of the normalised text; unique within item and document, which the one writer sees to."""
+    text: str = Field(sa_type=StoredText)
+    span_start: int | None
+    span_end: int | None
+    quote: str | None = Field(sa_type=StoredText)
+    """The words of the document that the judge says state it; none: it was not asked for any."""
+
+
+class WindowTable(StoreTable, table=True):
+    """A window of a conversation of a run, judged or failed."""
+
+    __tablename__: ClassVar[str] = "window"
+    __table_args__ = (UniqueConstraint("run_item_id", "position"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    position: int
+    interactions: list[int] = Field(sa_type=JSON_OR_NULL)
+    turns: list[int] = Field(sa_type=JSON_OR_NULL)
+    score: float | None
+    score_state: str = Field(sa_type=StoredText)
+    score_reason: str | None = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    without_context: bool
+    surplus: list[str | None] = Field(sa_type=JSON_OR_NULL)
+    truths: list[int] = Field(sa_type=JSON_OR_NULL)
+    """Ids of the truths in view, in reading order. A list, because a row for each would be most
+    of the file: every window repeats the truths of the ones before."""
+    judged_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class VerdictTable(StoreTable, table=True):
+    """The judge's label of a claim in a window. Never edited."""
+
+    __tablename__: ClassVar[str] = "verdict"
+    __table_args__ = (
+        PrimaryKeyConstraint("window_id", "position"),
+        # One entry per unique claim of a run, by what the judge says of it.
+        Index(
+            "ix_verdict_home",
+            "label",
+            "run_item_id",
+            "claim_id",
+            sqlite_where=text("is_home = 1"),
         ),
-    ),
-    Column(
-        "checked_claims",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Claims that were looked for in their answers; 0 while it is not checked.",
-    ),
-    Column(
-        "phantom_claims",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that were not found.",
-    ),
-    Column(
-        "checked_truths",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Truths that were looked for in their passages.",
-    ),
-    Column(
-        "invented_truths",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that were not found.",
-    ),
-    Column(
-        "checked_texts",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Claims, truths and reasons that were held against the prompts.",
-    ),
-    Column(
-        "echoed_texts",
-        Integer,
-        nullable=False,
-        default=0,
-        server_default="0",
-        doc="Of these, the ones that repeat a prompt.",
-    ),
-    UniqueConstraint("run_id", "number"),
-    UniqueConstraint("run_id", "conversation_id"),
-    Index(None, "run_id", "state"),
-    Index(None, "run_id", "score"),
-    Index("ix_run_item_checked", "run_id", "checked", "state"),
-    # What lists are sorted and filtered by, so that no list reads whole rows.
-    Index(
-        "ix_run_item_listed",
-        "run_id",
-        "number",
-        "conversation_id",
-        "state",
-        "score",
-        "corrected",
-        "claims",
-        "labelled",
-        "overridden",
-        "missing",
-    ),
-    comment="One conversation of a run: queue, resume point and what lists show.",
-)
+    )
 
-claim = Table(
-    "claim",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("conversation_id", Integer, ForeignKey("conversation.id"), nullable=False),
-    Column(
-        "kind",
-        StoredText,
-        nullable=False,
-        doc=(
-            "`claim`: a statement of an answer. `statement`: one of a document. `answer`: the "
-            "whole answer, with an empty text."
-        ),
-    ),
-    Column("turn", Integer, nullable=False),
-    Column(
-        "digest",
-        StoredText,
-        nullable=False,
-        doc=(
-            "Of the normalised text; of a statement, of its document's hash and the normalised "
-            "text."
-        ),
-    ),
-    Column("text", StoredText, nullable=False, doc="In the words it first came with."),
-    Column("span_start", Integer),
-    Column("span_end", Integer),
-    Column(
-        "imported",
-        Boolean,
-        nullable=False,
-        doc="It came with the data, whether or not a judge has drawn it too.",
-    ),
-    Column(
-        "document_id",
-        Integer,
-        ForeignKey("document.id"),
-        doc="The document a statement belongs to; None for the other kinds.",
-    ),
-    UniqueConstraint("conversation_id", "kind", "turn", "digest"),
-    comment="One unique thing an annotator can label. Shared by runs.",
-)
+    window_id: int = Field(foreign_key="window.id")
+    position: int
+    """Place in the window; the same claim may have two."""
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    label: str | None = Field(sa_type=StoredText)
+    word: str | None = Field(sa_type=StoredText)
+    reason: str | None = Field(sa_type=StoredText)
+    confidence: float | None
+    is_home: bool
+    """The first verdict of the claim in the first window that holds it."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("verdict")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
-truth = Table(
-    "truth",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False),
-    Column(
-        "document_id",
-        Integer,
-        ForeignKey("document.id"),
-        doc="None: the judge saw several documents at once.",
-    ),
-    Column(
-        "digest",
-        StoredText,
-        nullable=False,
-        doc=(
-            "Of the normalised text; unique within item and document, which the one writer sees to."
-        ),
-    ),
-    Column("text", StoredText, nullable=False),
-    Column("span_start", Integer),
-    Column("span_end", Integer),
-    Column(
-        "quote",
-        StoredText,
-        doc=(
-            "The words of the document that the judge says state it; none: it was not asked for "
-            "any."
-        ),
-    ),
-    Index(None, "run_item_id"),
-    comment="A fact a judge drew from one document, in one conversation of a run.",
-)
 
-window = Table(
-    "window",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("interactions", JSON_OR_NULL, nullable=False),
-    Column("turns", JSON_OR_NULL, nullable=False),
-    Column("score", Float),
-    Column("score_state", StoredText, nullable=False),
-    Column("score_reason", StoredText),
-    Column("reason", StoredText),
-    Column("without_context", Boolean, nullable=False),
-    Column("surplus", JSON_OR_NULL, nullable=False),
-    Column(
-        "truths",
-        JSON_OR_NULL,
-        nullable=False,
-        doc=(
-            "Ids of the truths in view, in reading order. A list, because a row for each would be "
-            "most of the file: every window repeats the truths of the ones before."
-        ),
-    ),
-    Column("judged_at", UTCDateTime, nullable=False),
-    UniqueConstraint("run_item_id", "position"),
-    comment="A window of a conversation of a run, judged or failed.",
-)
+class EvidenceTable(StoreTable, table=True):
+    """A truth the judge named for a claim, in one conversation of a run."""
 
-verdict = Table(
-    "verdict",
-    METADATA,
-    Column("window_id", Integer, ForeignKey("window.id"), nullable=False),
-    Column(
-        "position",
-        Integer,
-        nullable=False,
-        doc="Place in the window; the same claim may have two.",
-    ),
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False, index=True),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("label", StoredText),
-    Column("word", StoredText),
-    Column("reason", StoredText),
-    Column("confidence", Float),
-    Column(
-        "is_home",
-        Boolean,
-        nullable=False,
-        doc="The first verdict of the claim in the first window that holds it.",
-    ),
-    Column(
-        "checksum",
-        BigInteger,
-        default=make_checksum_default("verdict"),
-        doc="Of the row as it was written; see `checksums`.",
-    ),
-    PrimaryKeyConstraint("window_id", "position"),
-    # One entry per unique claim of a run, by what the judge says of it.
-    Index(
-        "ix_verdict_home",
-        "label",
-        "run_item_id",
-        "claim_id",
-        sqlite_where=text("is_home = 1"),
-    ),
-    comment="The judge's label of a claim in a window. Never edited.",
-)
+    __tablename__: ClassVar[str] = "evidence"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "claim_id", "truth_id", "stance"),)
 
-evidence = Table(
-    "evidence",
-    METADATA,
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("truth_id", Integer, ForeignKey("truth.id"), nullable=False, index=True),
-    Column("stance", StoredText, nullable=False),
-    PrimaryKeyConstraint("run_item_id", "claim_id", "truth_id", "stance"),
-    comment="A truth the judge named for a claim, in one conversation of a run.",
-)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    truth_id: int = Field(foreign_key="truth.id", index=True)
+    stance: str = Field(sa_type=StoredText)
 
-sufficient_set = Table(
-    "sufficient_set",
-    METADATA,
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("number", Integer, nullable=False, doc="From 1, of the sets of this claim."),
-    Column("truth_id", Integer, ForeignKey("truth.id"), nullable=False, index=True),
-    PrimaryKeyConstraint("run_item_id", "claim_id", "number", "truth_id"),
-    comment="A truth of a set of several that are enough for a claim only together.",
-)
 
-finding = Table(
-    "finding",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column(
-        "run_id",
-        Integer,
-        ForeignKey("run.id"),
-        nullable=False,
-        doc="Of the conversation, so that the list of a run is read from one index.",
-    ),
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False, index=True),
-    Column("kind", StoredText, nullable=False),
-    Column("claim_id", Integer, ForeignKey("claim.id"), index=True),
-    Column("window", Integer, doc="Position of the window it is about."),
-    Column("turn", Integer, doc="Position of the turn it is about."),
-    Column("detail", StoredText, nullable=False),
-    Index("ix_finding_listed", "run_id", "kind", "run_item_id", "claim_id"),
-    comment=(
-        "Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."
-    ),
-)
+class SufficientSetTable(StoreTable, table=True):
+    """A truth of a set of several that are enough for a claim only together."""
 
-human_label = Table(
-    "human_label",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column(
-        "uid",
-        StoredText,
-        nullable=False,
-        doc=(
-            "Names the act in every store it comes to. Of an imported label: a hash of what it "
-            "says."
-        ),
-    ),
-    Column(
-        "clock",
-        Integer,
-        nullable=False,
-        doc=(
-            "Logical clock: greater than that of every act its store knew. The log is ordered by "
-            "it, then by `uid`, so that logs merge into one order."
-        ),
-    ),
-    Column(
-        "batch",
-        StoredText,
-        doc="What was given at once has the same name here, and is undone at once.",
-    ),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("reviewer", StoredText, nullable=False),
-    Column("action", StoredText, nullable=False),
-    Column("verdict", StoredText),
-    Column("note", StoredText),
-    Column(
-        "target_id",
-        Integer,
-        ForeignKey("human_label.id"),
-        index=True,
-        doc="The act this one withdraws or restores.",
-    ),
-    Column("scale", StoredText, doc="Of an imported label."),
-    Column("raw_label", StoredText, doc="The word an imported label had in its file."),
-    Column(
-        "run_id",
-        Integer,
-        ForeignKey("run.id"),
-        index=True,
-        doc="The run under review when it was given.",
-    ),
-    Column("judge_verdict", StoredText, doc="What the judge had said then."),
-    Column("saw_judge", Boolean, nullable=False),
-    Column("seconds", Float, doc="Time the annotator took."),
-    Column("reason_code", StoredText, doc="The stage that failed, as the annotator coded it."),
-    Column(
-        "mark",
-        StoredText,
-        doc=(
-            "`flag`, `unflag`, `unsure`, `sure`, `missed`, `not-missed`, `complete` or "
-            "`incomplete`."
-        ),
-    ),
-    Column(
-        "sample_id",
-        Integer,
-        ForeignKey("sample.id"),
-        index=True,
-        doc="The sample the claim was served from.",
-    ),
-    Column("stratum", StoredText, doc="Of the claim in that sample, when it was served."),
-    Column("probability", Float, doc="Of being in that sample, when it was served."),
-    Column("guideline_version", StoredText, doc="Hash of the guideline that was in force."),
-    Column("created_at", UTCDateTime, nullable=False),
-    Column(
-        "checksum",
-        BigInteger,
-        default=make_checksum_default("human_label"),
-        doc="Of the row as it was written; see `checksums`.",
-    ),
-    UniqueConstraint("uid"),
-    Index(None, "reviewer", "action"),
-    Index(None, "clock"),
-    comment="One label event: an act of one annotator on one claim. Only ever appended.",
-)
+    __tablename__: ClassVar[str] = "sufficient_set"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "claim_id", "number", "truth_id"),)
 
-label_evidence = Table(
-    "label_evidence",
-    METADATA,
-    Column("label_id", Integer, ForeignKey("human_label.id", ondelete="CASCADE"), nullable=False),
-    Column(
-        "position",
-        Integer,
-        nullable=False,
-        doc="In the order of documents and of their text, from 0.",
-    ),
-    Column(
-        "document",
-        StoredText,
-        nullable=False,
-        doc="Hash of the document, which names it in every store.",
-    ),
-    Column("span_start", Integer, nullable=False, doc="First character."),
-    Column("span_end", Integer, nullable=False, doc="The character after the last."),
-    Column(
-        "checksum",
-        BigInteger,
-        default=make_checksum_default("label_evidence"),
-        doc="Of the row as it was written; see `checksums`.",
-    ),
-    PrimaryKeyConstraint("label_id", "position"),
-    comment=(
-        "A stretch of a document that an annotator marked as evidence, by a label event `evidence`."
-    ),
-)
+    run_item_id: int = Field(foreign_key="run_item.id")
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    number: int
+    """From 1, of the sets of this claim."""
+    truth_id: int = Field(foreign_key="truth.id", index=True)
 
-sample = Table(
-    "sample",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("uid", StoredText, nullable=False, doc="Names the sample in every store it comes to."),
-    Column("name", StoredText, nullable=False),
-    Column("kind", StoredText, nullable=False, doc="`sample`, `spot-check` or `repeat`."),
-    Column("run_id", Integer, ForeignKey("run.id"), nullable=False, index=True),
-    Column("reviewer", StoredText, nullable=False, doc="Who drew it."),
-    Column("design", StoredText, nullable=False, doc="`simple`, `stratified` or `conversations`."),
-    Column("stratified_by", JSON_OR_NULL, nullable=False, doc="What the strata are made of."),
-    Column("seed", Integer, nullable=False),
-    Column("blind", Boolean, nullable=False),
-    Column(
-        "shown_share",
-        Float,
-        nullable=False,
-        doc="Of the claims, how many are served with the judge's verdict shown.",
-    ),
-    Column("frame", Integer, nullable=False, doc="Claims it was drawn from."),
-    Column("strata", JSON_OR_NULL, nullable=False, doc="`name`, `population` and `drawn` of each."),
-    Column("created_at", UTCDateTime, nullable=False),
-    Column("closed_at", UTCDateTime),
-    Column("decision", StoredText, doc="What a spot-check came to."),
-    Column(
-        "population",
-        JSON_OR_NULL,
-        doc=(
-            "Counts of the results folder that it was drawn from, where only drawn conversations "
-            "are in the store; none: it was drawn from its run."
-        ),
-    ),
-    UniqueConstraint("uid"),
-    comment=(
-        "A drawn queue: which claims of a run an annotator is to label, and how they were chosen."
-    ),
-)
 
-sample_claim = Table(
-    "sample_claim",
-    METADATA,
-    Column("sample_id", Integer, ForeignKey("sample.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False, index=True),
-    Column("stratum", StoredText, nullable=False),
-    Column("probability", Float, nullable=False, doc="Of being in the sample, in (0, 1]."),
-    Column(
-        "shown",
-        Boolean,
-        nullable=False,
-        doc="Served with the judge's verdict shown, to measure its influence on annotators.",
-    ),
-    PrimaryKeyConstraint("sample_id", "position"),
-    UniqueConstraint("sample_id", "claim_id"),
-    comment="A claim of a sample, at its place in the drawn order.",
-)
+class FindingTable(StoreTable, table=True):
+    """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
 
-claim_set = Table(
-    "claim_set",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("name", StoredText, nullable=False),
-    Column("version", Integer, nullable=False, doc="From 1."),
-    Column("digest", StoredText, nullable=False, doc="Hash of its claims, strata and places."),
-    Column(
-        "labels_digest",
-        StoredText,
-        nullable=False,
-        doc="Hash of the labels its claims had when this version was made.",
-    ),
-    Column("metric", StoredText, nullable=False, doc="The metric its labels were given under."),
-    Column(
-        "window_size",
-        Integer,
-        doc="Of the run it was drawn from, in interactions; none: it had no windows.",
-    ),
-    Column("design", StoredText, nullable=False, doc="As of a sample."),
-    Column("stratified_by", JSON_OR_NULL, nullable=False),
-    Column("seed", Integer, nullable=False),
-    Column(
-        "frame",
-        Integer,
-        nullable=False,
-        doc="Claims it was drawn from, which are all its claims.",
-    ),
-    Column("strata", JSON_OR_NULL, nullable=False, doc="`name`, `population` and `drawn` of each."),
-    Column("sample_uid", StoredText, nullable=False, doc="Names the sample it was made of."),
-    Column("made_by", StoredText, nullable=False),
-    Column("created_at", UTCDateTime, nullable=False),
-    UniqueConstraint("name", "version"),
-    comment="A version of a named claim set: labelled claims, what they were drawn from, and how.",
-)
+    __tablename__: ClassVar[str] = "finding"
+    __table_args__ = (Index("ix_finding_listed", "run_id", "kind", "run_item_id", "claim_id"),)
 
-claim_set_claim = Table(
-    "claim_set_claim",
-    METADATA,
-    Column("claim_set_id", Integer, ForeignKey("claim_set.id"), nullable=False),
-    Column("position", Integer, nullable=False, doc="In the order of the run it was drawn from."),
-    Column("claim_id", Integer, ForeignKey("claim.id"), nullable=False, index=True),
-    Column("stratum", StoredText, nullable=False, doc="In the drawing."),
-    Column("place", Integer, doc="In the drawn order, from 0; none: it was not drawn."),
-    Column("shown", Boolean, nullable=False, doc="As of a sample; false where it was not drawn."),
-    PrimaryKeyConstraint("claim_set_id", "position"),
-    UniqueConstraint("claim_set_id", "claim_id"),
-    comment="A claim of a claim set: one that could be drawn, or was.",
-)
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    """Of the conversation, so that the list of a run is read from one index."""
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    kind: str = Field(sa_type=StoredText)
+    claim_id: int | None = Field(foreign_key="claim.id", index=True)
+    window: int | None
+    """Position of the window it is about."""
+    turn: int | None
+    """Position of the turn it is about."""
+    detail: str = Field(sa_type=StoredText)
 
-exposure = Table(
-    "exposure",
-    METADATA,
-    Column("run_item_id", Integer, ForeignKey("run_item.id"), nullable=False),
-    Column("reviewer", StoredText, nullable=False),
-    Column("at", UTCDateTime, nullable=False),
-    PrimaryKeyConstraint("run_item_id", "reviewer"),
-    comment="An annotator saw the judge's verdicts on a conversation of a run.",
-)
 
-guideline = Table(
-    "guideline",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("digest", StoredText, nullable=False, doc="Hash of the text; labels name it."),
-    Column("text", StoredText, nullable=False),
-    Column("author", StoredText, nullable=False),
-    Column("created_at", UTCDateTime, nullable=False),
-    Column("metric", StoredText, doc="The metric it is for; none: every metric."),
-    Column(
-        "built_in",
-        Boolean,
-        nullable=False,
-        default=False,
-        server_default="0",
-        doc=(
-            "It is the default of its metric, kept because labels were given under it. Never in "
-            "force where another version is."
-        ),
-    ),
-    comment="A version of the text that says how to judge. Only ever appended.",
-)
+class HumanLabelTable(StoreTable, table=True):
+    """One label event: an act of one annotator on one claim. Only ever appended."""
 
-saved_view = Table(
-    "saved_view",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("screen", StoredText, nullable=False, doc="The list it belongs to."),
-    Column("name", StoredText, nullable=False),
-    Column("filter", StoredText, nullable=False, doc='As it is typed; "" for none.'),
-    Column("sort", StoredText, nullable=False),
-    Column("created_at", UTCDateTime, nullable=False),
-    UniqueConstraint("screen", "name"),
-    comment="A filter and an order of a list under a name.",
-)
+    __tablename__: ClassVar[str] = "human_label"
+    __table_args__ = (
+        UniqueConstraint("uid"),
+        Index(None, "reviewer", "action"),
+        Index(None, "clock"),
+    )
 
-split_rule = Table(
-    "split_rule",
-    METADATA,
-    Column("id", Integer, primary_key=True, doc="Always 1."),
-    Column("seed", BigInteger, nullable=False),
-    Column("train", Integer, nullable=False, doc="Percent of the groups."),
-    Column("dev", Integer, nullable=False, doc="Percent of the groups."),
-    Column("test", Integer, nullable=False, doc="Percent of the groups; the three make 100."),
-    Column("made_by", StoredText, nullable=False),
-    Column("created_at", UTCDateTime, nullable=False),
-    comment="How conversations are split into train, dev and test. One row, made once.",
-)
+    id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the act in every store it comes to. Of an imported label: a hash of what it says."""
+    clock: int
+    """Logical clock: greater than that of every act its store knew. The log is ordered by it,
+    then by `uid`, so that logs merge into one order."""
+    batch: str | None = Field(sa_type=StoredText)
+    """What was given at once has the same name here, and is undone at once."""
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    reviewer: str = Field(sa_type=StoredText)
+    action: str = Field(sa_type=StoredText)
+    verdict: str | None = Field(sa_type=StoredText)
+    note: str | None = Field(sa_type=StoredText)
+    target_id: int | None = Field(foreign_key="human_label.id", index=True)
+    """The act this one withdraws or restores."""
+    scale: str | None = Field(sa_type=StoredText)
+    """Of an imported label."""
+    raw_label: str | None = Field(sa_type=StoredText)
+    """The word an imported label had in its file."""
+    run_id: int | None = Field(foreign_key="run.id", index=True)
+    """The run under review when it was given."""
+    judge_verdict: str | None = Field(sa_type=StoredText)
+    """What the judge had said then."""
+    saw_judge: bool
+    seconds: float | None
+    """Time the annotator took."""
+    reason_code: str | None = Field(sa_type=StoredText)
+    """The stage that failed, as the annotator coded it."""
+    mark: str | None = Field(sa_type=StoredText)
+    """`flag`, `unflag`, `unsure`, `sure`, `missed`, `not-missed`, `complete` or `incomplete`."""
+    sample_id: int | None = Field(foreign_key="sample.id", index=True)
+    """The sample the claim was served from."""
+    stratum: str | None = Field(sa_type=StoredText)
+    """Of the claim in that sample, when it was served."""
+    probability: float | None
+    """Of being in that sample, when it was served."""
+    guideline_version: str | None = Field(sa_type=StoredText)
+    """Hash of the guideline that was in force."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("human_label")}
+    )
+    """Of the row as it was written; see `checksums`."""
 
-test_opening = Table(
-    "test_opening",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("command", StoredText, nullable=False, doc="Which one showed them."),
-    Column("runs", JSON_OR_NULL, nullable=False, doc="Of which runs."),
-    Column("opened_by", StoredText, nullable=False),
-    Column("created_at", UTCDateTime, nullable=False),
-    comment="Somebody looked at figures of the test part. Only ever appended.",
-)
 
-deletion = Table(
-    "deletion",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("kind", StoredText, nullable=False, doc="`dataset`, `import`, `person` or `run`."),
-    Column(
-        "deleted_by",
-        StoredText,
-        nullable=False,
-        doc="Who did it; `(deleted)` when that annotator was deleted since.",
-    ),
-    Column(
-        "counts",
-        JSON_OR_NULL,
-        nullable=False,
-        doc="How many rows of each kind went, or were changed.",
-    ),
-    Column("created_at", UTCDateTime, nullable=False),
-    comment="Something was deleted on purpose. Only ever appended; nothing here says what it was.",
-)
+class LabelEvidenceTable(StoreTable, table=True):
+    """A stretch of a document that an annotator marked as evidence, by a label event `evidence`."""
 
-example_set = Table(
-    "example_set",
-    METADATA,
-    Column("digest", StoredText, primary_key=True, doc="Hash of the examples; runs name it."),
-    Column("examples", JSON_OR_NULL, nullable=False, doc="In order, each as in its file."),
-    Column("created_at", UTCDateTime, nullable=False),
-    comment="Examples that runs show to their judge; kept once however many runs do.",
-)
+    __tablename__: ClassVar[str] = "label_evidence"
+    __table_args__ = (PrimaryKeyConstraint("label_id", "position"),)
 
-prompt_set = Table(
-    "prompt_set",
-    METADATA,
-    Column(
-        "digest",
-        StoredText,
-        primary_key=True,
-        doc="Hash of the texts and the version; runs name it.",
-    ),
-    Column("metric", StoredText, nullable=False),
-    Column(
-        "version",
-        Integer,
-        nullable=False,
-        doc="How questions are put beside the texts: how much of a history is shown.",
-    ),
-    Column(
-        "texts",
-        JSON_OR_NULL,
-        nullable=False,
-        doc="By step, with their holes and without examples.",
-    ),
-    Column("created_at", UTCDateTime, nullable=False),
-    comment="Prompt texts of runs, word for word; kept once however many runs send them.",
-)
+    label_id: int = Field(foreign_key="human_label.id", ondelete="CASCADE")
+    position: int
+    """In the order of documents and of their text, from 0."""
+    document: str = Field(sa_type=StoredText)
+    """Hash of the document, which names it in every store."""
+    span_start: int
+    """First character."""
+    span_end: int
+    """The character after the last."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("label_evidence")}
+    )
+    """Of the row as it was written; see `checksums`."""
+
+
+class SampleTable(StoreTable, table=True):
+    """A drawn queue: which claims of a run an annotator is to label, and how they were chosen."""
+
+    __tablename__: ClassVar[str] = "sample"
+    __table_args__ = (UniqueConstraint("uid"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    uid: str = Field(sa_type=StoredText)
+    """Names the sample in every store it comes to."""
+    name: str = Field(sa_type=StoredText)
+    kind: str = Field(sa_type=StoredText)
+    """`sample`, `spot-check` or `repeat`."""
+    run_id: int = Field(foreign_key="run.id", index=True)
+    reviewer: str = Field(sa_type=StoredText)
+    """Who drew it."""
+    design: str = Field(sa_type=StoredText)
+    """`simple`, `stratified` or `conversations`."""
+    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    """What the strata are made of."""
+    seed: int
+    blind: bool
+    shown_share: float
+    """Of the claims, how many are served with the judge's verdict shown."""
+    frame: int
+    """Claims it was drawn from."""
+    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """`name`, `population` and `drawn` of each."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    closed_at: datetime | None = Field(sa_type=UTCDateTime)
+    decision: str | None = Field(sa_type=StoredText)
+    """What a spot-check came to."""
+    population: dict[str, object] | None = Field(default=None, sa_type=JSON_OR_NULL)
+    """Counts of the results folder that it was drawn from, where only drawn conversations are in
+    the store; none: it was drawn from its run."""
+
+
+class SampleClaimTable(StoreTable, table=True):
+    """A claim of a sample, at its place in the drawn order."""
+
+    __tablename__: ClassVar[str] = "sample_claim"
+    __table_args__ = (
+        PrimaryKeyConstraint("sample_id", "position"),
+        UniqueConstraint("sample_id", "claim_id"),
+    )
+
+    sample_id: int = Field(foreign_key="sample.id")
+    position: int
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    run_item_id: int = Field(foreign_key="run_item.id", index=True)
+    stratum: str = Field(sa_type=StoredText)
+    probability: float
+    """Of being in the sample, in (0, 1]."""
+    shown: bool
+    """Served with the judge's verdict shown, to measure its influence on annotators."""
+
+
+class ClaimSetTable(StoreTable, table=True):
+    """A version of a named claim set: labelled claims, what they were drawn from, and how."""
+
+    __tablename__: ClassVar[str] = "claim_set"
+    __table_args__ = (UniqueConstraint("name", "version"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(sa_type=StoredText)
+    version: int
+    """From 1."""
+    digest: str = Field(sa_type=StoredText)
+    """Hash of its claims, strata and places."""
+    labels_digest: str = Field(sa_type=StoredText)
+    """Hash of the labels its claims had when this version was made."""
+    metric: str = Field(sa_type=StoredText)
+    """The metric its labels were given under."""
+    window_size: int | None
+    """Of the run it was drawn from, in interactions; none: it had no windows."""
+    design: str = Field(sa_type=StoredText)
+    """As of a sample."""
+    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    seed: int
+    frame: int
+    """Claims it was drawn from, which are all its claims."""
+    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """`name`, `population` and `drawn` of each."""
+    sample_uid: str = Field(sa_type=StoredText)
+    """Names the sample it was made of."""
+    made_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class ClaimSetClaimTable(StoreTable, table=True):
+    """A claim of a claim set: one that could be drawn, or was."""
+
+    __tablename__: ClassVar[str] = "claim_set_claim"
+    __table_args__ = (
+        PrimaryKeyConstraint("claim_set_id", "position"),
+        UniqueConstraint("claim_set_id", "claim_id"),
+    )
+
+    claim_set_id: int = Field(foreign_key="claim_set.id")
+    position: int
+    """In the order of the run it was drawn from."""
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    stratum: str = Field(sa_type=StoredText)
+    """In the drawing."""
+    place: int | None
+    """In the drawn order, from 0; none: it was not drawn."""
+    shown: bool
+    """As of a sample; false where it was not drawn."""
+
+
+class ExposureTable(StoreTable, table=True):
+    """An annotator saw the judge's verdicts on a conversation of a run."""
+
+    __tablename__: ClassVar[str] = "exposure"
+    __table_args__ = (PrimaryKeyConstraint("run_item_id", "reviewer"),)
+
+    run_item_id: int = Field(foreign_key="run_item.id")
+    reviewer: str = Field(sa_type=StoredText)
+    at: datetime = Field(sa_type=UTCDateTime)
+
+
+class GuidelineTable(StoreTable, table=True):
+    """A version of the text that says how to judge. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "guideline"
+
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(sa_type=StoredText)
+    """Hash of the text; labels name it."""
+    text: str = Field(sa_type=StoredText)
+    author: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+    metric: str | None = Field(sa_type=StoredText)
+    """The metric it is for; none: every metric."""
+    built_in: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """It is the default of its metric, kept because labels were given under it. Never in force
+    where another version is."""
+
+
+class SavedViewTable(StoreTable, table=True):
+    """A filter and an order of a list under a name."""
+
+    __tablename__: ClassVar[str] = "saved_view"
+    __table_args__ = (UniqueConstraint("screen", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    screen: str = Field(sa_type=StoredText)
+    """The list it belongs to."""
+    name: str = Field(sa_type=StoredText)
+    filter: str = Field(sa_type=StoredText)
+    """As it is typed; "" for none."""
+    sort: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class SplitRuleTable(StoreTable, table=True):
+    """How conversations are split into train, dev and test. One row, made once."""
+
+    __tablename__: ClassVar[str] = "split_rule"
+
+    id: int | None = Field(default=None, primary_key=True)
+    """Always 1."""
+    seed: int = Field(sa_type=BigInteger)
+    train: int
+    """Percent of the groups."""
+    dev: int
+    """Percent of the groups."""
+    test: int
+    """Percent of the groups; the three make 100."""
+    made_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class TestOpeningTable(StoreTable, table=True):
+    """Somebody looked at figures of the test part. Only ever appended."""
+
+    __tablename__: ClassVar[str] = "test_opening"
+
+    id: int | None = Field(default=None, primary_key=True)
+    command: str = Field(sa_type=StoredText)
+    """Which one showed them."""
+    runs: list[int] = Field(sa_type=JSON_OR_NULL)
+    """Of which runs."""
+    opened_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class DeletionTable(StoreTable, table=True):
+    """Something was deleted on purpose. Only ever appended; nothing here says what it was."""
+
+    __tablename__: ClassVar[str] = "deletion"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(sa_type=StoredText)
+    """`dataset`, `import`, `person` or `run`."""
+    deleted_by: str = Field(sa_type=StoredText)
+    """Who did it; `(deleted)` when that annotator was deleted since."""
+    counts: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    """How many rows of each kind went, or were changed."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class ExampleSetTable(StoreTable, table=True):
+    """Examples that runs show to their judge; kept once however many runs do."""
+
+    __tablename__: ClassVar[str] = "example_set"
+
+    digest: str = Field(primary_key=True, sa_type=StoredText)
+    """Hash of the examples; runs name it."""
+    examples: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """In order, each as in its file."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class PromptSetTable(StoreTable, table=True):
+    """Prompt texts of runs, word for word; kept once however many runs send them."""
+
+    __tablename__: ClassVar[str] = "prompt_set"
+
+    digest: str = Field(primary_key=True, sa_type=StoredText)
+    """Hash of the texts and the version; runs name it."""
+    metric: str = Field(sa_type=StoredText)
+    version: int
+    """How questions are put beside the texts: how much of a history is shown."""
+    texts: dict[str, str] = Field(sa_type=JSON_OR_NULL)
+    """By step, with their holes and without examples."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+conversation = get_table(ConversationTable)
+turn = get_table(TurnTable)
+document = get_table(DocumentTable)
+turn_document = get_table(TurnDocumentTable)
+image = get_table(ImageTable)
+run = get_table(RunTable)
+run_item = get_table(RunItemTable)
+claim = get_table(ClaimTable)
+truth = get_table(TruthTable)
+window = get_table(WindowTable)
+verdict = get_table(VerdictTable)
+evidence = get_table(EvidenceTable)
+sufficient_set = get_table(SufficientSetTable)
+finding = get_table(FindingTable)
+human_label = get_table(HumanLabelTable)
+label_evidence = get_table(LabelEvidenceTable)
+sample = get_table(SampleTable)
+sample_claim = get_table(SampleClaimTable)
+claim_set = get_table(ClaimSetTable)
+claim_set_claim = get_table(ClaimSetClaimTable)
+exposure = get_table(ExposureTable)
+guideline = get_table(GuidelineTable)
+saved_view = get_table(SavedViewTable)
+split_rule = get_table(SplitRuleTable)
+test_opening = get_table(TestOpeningTable)
+deletion = get_table(DeletionTable)
+example_set = get_table(ExampleSetTable)
+prompt_set = get_table(PromptSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
 """Words of a conversation: its key and its messages; `rowid` is its id."""

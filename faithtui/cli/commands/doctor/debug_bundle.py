@@ -42,7 +42,7 @@ _SAFE_SETTINGS: Final = (
 """Settings whose values are told; of the others only where they come from."""
 
 _PACKAGES: Final = re.compile(
-    r"^(faithtui|textual|rich|sqlalchemy|alembic|pydantic(-core)?|typer|openai|anthropic"
+    r"^(faithtui|textual|rich|sqlmodel|sqlalchemy|alembic|pydantic(-core)?|typer|openai|anthropic"
     r"|httpx2?|httpcore2?|anyio|keyring|rapidfuzz|sentencex|tomlkit|platformdirs|numpy)$",
     re.IGNORECASE,
 )
