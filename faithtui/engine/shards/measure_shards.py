@@ -245,7 +245,7 @@ def execute_request(
         raise ConfigError(
             f"results go into a folder of a file system, and {request.results} is an address: "
             "journals of shards under way are locked and grow there. Name a folder with -o, and "
-            "copy it when its shards are whole, such as by `aws s3 cp --recursive`; "
+            "copy it when its shards are whole, such as by `aws s3 sync`; "
             "`faithtui sample` reads it from where it is then"
         )
     if request.workers < 1:

@@ -98,7 +98,7 @@ def test_files_of_faithtui_among_the_logs_are_left_out_and_told(cli: Cli, source
 def test_results_at_an_address_are_refused_with_the_way(cli: Cli, source: Path) -> None:
     found = cli("measure", source, "-o", "s3://bucket/results")
     assert found.code == 2
-    assert "copy it when its shards are whole, such as by `aws s3 cp --recursive`" in found.err
+    assert "copy it when its shards are whole, such as by `aws s3 sync`" in found.err
 
 
 def test_what_is_typed_reaches_the_judge_and_the_manifest(cli: Cli, source: Path) -> None:
