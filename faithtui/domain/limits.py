@@ -83,6 +83,14 @@ RECORD_TEXTS = Limit(
 is handed that form. A record of ASCII reaches `RECORD` first; so does one whose images are in it,
 since each string counts by itself."""
 
+COLUMNS_ROW = Limit(
+    "a row of a Parquet or Arrow file",
+    24 * MB,
+    "bytes of text in memory",
+    "split the conversation, or write the file as JSON lines",
+)
+"""All its strings together, as `RECORD_TEXTS` counts them; pyarrow alone takes 40 MB."""
+
 KEY = Limit("a name", 1_000, "characters", "choose a shorter one")
 """Of a conversation, or of what it belongs to: lists, filters and indexes hold it."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import jiter
 
-from faithtui.domain.limits import RECORD, RECORD_TEXTS, RECORD_VALUES
+from faithtui.domain.limits import RECORD, RECORD_TEXTS, RECORD_VALUES, Limit
 from faithtui.errors import InputError
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
@@ -243,13 +243,11 @@ def find_too_many_values(text: str) -> str | None:
     return None if too_many is None else f"holds too much: {too_many}"
 
 
-def find_too_much_text(value: object) -> str | None:
+def find_too_much_text(value: object, limit: Limit = RECORD_TEXTS) -> str | None:
     """Say that the strings of a record take more memory than they may; None: they do not."""
-    memory = _text_bytes(value)
+    memory = count_text_bytes(value)
     # The UTF-8 form is made only of what is not too large without it.
-    return RECORD_TEXTS.find_problem(memory) or RECORD_TEXTS.find_problem(
-        memory + _utf8_bytes(value)
-    )
+    return limit.find_problem(memory) or limit.find_problem(memory + _utf8_bytes(value))
 
 
 def _format_not_object(value: object) -> str:
@@ -289,16 +287,16 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
     return clean if isinstance(clean, dict) else _format_not_object(clean)
 
 
-def _text_bytes(value: object) -> int:
+def count_text_bytes(value: object) -> int:
     """Count the bytes of memory that all strings take once they are storable, keys too."""
     match value:
         case str():
             # U+FFFD stands for a NUL then, and makes each character take two bytes.
             return max(sys.getsizeof(value), 2 * len(value) if "\x00" in value else 0)
         case list():
-            return sum(map(_text_bytes, value))
+            return sum(map(count_text_bytes, value))
         case dict():
-            return sum(map(_text_bytes, value)) + sum(map(_text_bytes, value.values()))
+            return sum(map(count_text_bytes, value)) + sum(map(count_text_bytes, value.values()))
         case _:
             return 0
 

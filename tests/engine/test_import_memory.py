@@ -322,3 +322,30 @@ def test_groups_of_a_parquet_file_are_held_one_at_a_time(tmp_path: Path) -> None
         peaks.append(peak)
     # Whoever holds all of them needs 80 MB more.
     assert peaks[1] - peaks[0] < 40
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+@pytest.mark.parametrize("dictionary", [True, False])
+@pytest.mark.parametrize("megabytes", [1, 23, 31])
+def test_one_row_group_of_300_mb_stays_below_300_mb(
+    tmp_path: Path, codec: str, dictionary: bool, megabytes: int
+) -> None:
+    """Written with the defaults of pyarrow, its texts are one page of 300 MB."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    random = Random(1)
+    rows = 300 // megabytes
+    path = tmp_path / "x.parquet"
+    texts = [random.randbytes(megabytes * MB // 2).hex() for _ in range(rows)]
+    table = pyarrow.table(
+        {"question": list(map(str, range(rows))), "answer": ["x"] * rows, "contexts": texts}
+    )
+    parquet.write_table(table, path, compression=codec, use_dictionary=dictionary)
+    del texts, table
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == (3 if megabytes == 31 else 0), err
+    assert err.count("a row of a Parquet or Arrow file may have") == (
+        rows if megabytes == 31 else 0
+    )
+    assert peak < MOST_MB

@@ -31,7 +31,7 @@ _ZSTD_SENTENCE = (
 )
 
 
-class _RawStream(io.RawIOBase):
+class PieceStream(io.RawIOBase):
     """Bytes that a function gives piece by piece, b"" at the end."""
 
     def __init__(self, read_piece: Callable[[], bytes]) -> None:
@@ -97,7 +97,7 @@ def open_byte_stream(path: Path) -> ByteStream:
         raise make_read_error(path, error) from error
     try:
         return _unpack(
-            path, io.BufferedReader(_RawStream(lambda: _read_some(raw)), HEAD_BYTES), raw
+            path, io.BufferedReader(PieceStream(lambda: _read_some(raw)), HEAD_BYTES), raw
         )
     except OSError as error:
         raw.close()
@@ -125,7 +125,7 @@ def _unpack(path: Path, file: io.BufferedReader, raw: IO[bytes]) -> ByteStream:
         file = unpacked
     encoding = _find_wide_encoding(_peek(file))
     if encoding is not None:
-        file = io.BufferedReader(_RawStream(_make_recoder(path, file, encoding)), HEAD_BYTES)
+        file = io.BufferedReader(PieceStream(_make_recoder(path, file, encoding)), HEAD_BYTES)
     return ByteStream(file, _peek(file), unpacked is not None or encoding is not None, raw)
 
 
@@ -157,7 +157,7 @@ def _open_packed(path: Path, file: io.BufferedReader) -> io.BufferedReader | Non
                 ) from error
             raise
 
-    return io.BufferedReader(_RawStream(read_piece), HEAD_BYTES)
+    return io.BufferedReader(PieceStream(read_piece), HEAD_BYTES)
 
 
 def _find_unpacker(path: Path, file: io.BufferedReader) -> Callable[[int], bytes] | None:

@@ -4,22 +4,28 @@ pyarrow and not DuckDB: it reads the Arrow files of Hugging Face data sets too, 
 not, and is there already where `datasets` is (docs/decisions/0039-pyarrow-for-columns.md).
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
+from faithtui.domain.limits import COLUMNS_ROW
 from faithtui.errors import InputError
+from faithtui.formats.files.parquet_copy import RowGroupPlan, copy_row_group, plan_row_group
 
 _ROWS: Final = 256
 _BYTES: Final = 8 * 2**20
 """Rows that are held at a time, and about how many bytes of them: a row may have megabytes."""
+
+_BUFFER: Final = 1 << 16
 
 _MISSING: Final = (
     "is a Parquet or Arrow file; reading it needs pyarrow: pip install 'faithtui[parquet]'"
 )
 
 
-def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
+def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | str]:
     """Read the rows of a Parquet file, an Arrow file or an Arrow stream.
 
     Args:
@@ -27,10 +33,11 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
         head: Its first bytes, which say which of them it is.
 
     Yields:
-        Every row, nested values as lists and objects; bytes and times become text.
+        Every row, nested values as lists and objects; bytes and times become text. A text says why
+        a row cannot be used.
 
     Raises:
-        InputError: pyarrow is not there, or the file is damaged.
+        InputError: pyarrow is not there, the file is damaged, or cannot be read in bounded memory.
     """
     try:
         import pyarrow as pa
@@ -40,12 +47,7 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
         raise InputError(_MISSING, path=path) from error
     try:
         if head.startswith(b"PAR1"):
-            with pyarrow.parquet.ParquetFile(path) as file:
-                for number in range(file.num_row_groups):
-                    group = file.metadata.row_group(number)
-                    rows = _count_rows(group.total_byte_size, group.num_rows)
-                    # One by one: together, pyarrow holds what it read of all of them.
-                    yield from _list_rows(file.iter_batches(rows, row_groups=[number]))
+            yield from _read_parquet(path)
         elif head.startswith(b"ARROW1"):
             with pyarrow.ipc.open_file(path) as opened:
                 batches = (opened.get_batch(n) for n in range(opened.num_record_batches))
@@ -53,10 +55,52 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any]]:
         else:
             with pa.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as stream:
                 yield from _list_rows(stream)
-    except (pa.ArrowException, OSError) as error:
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"holds text that is not UTF-8 ({error.reason}); write its bytes as UTF-8", path=path
+        ) from error
+    except (pa.ArrowException, OSError, KeyError, OverflowError) as error:
         raise InputError(
             f"cannot be read as Parquet or Arrow: {error}; it may be cut off", path=path
         ) from error
+    except InputError as error:
+        raise InputError(error.reason, path=path) from error
+
+
+def _read_parquet(path: Path) -> Iterator[dict[str, Any] | str]:
+    """Read row group by row group; one with large pages is copied first, with small ones."""
+    with path.open("rb") as raw, _open_parquet(path) as file:
+        for number in range(file.num_row_groups):
+            group = file.metadata.row_group(number)
+            rows = _count_rows(group.total_byte_size, group.num_rows)
+            plan = plan_row_group(raw, file.metadata, number, rows)
+            if plan.copied:
+                yield from _read_copy(raw, number, plan)
+            else:
+                # One by one: together, pyarrow holds what it read of all of them.
+                batches = file.iter_batches(plan.rows_at_once, row_groups=[number])
+                yield from _list_rows(batches)
+
+
+def _open_parquet(source: Any) -> Any:
+    """Open a file so that of each column a page is held, and not all of a row group."""
+    import pyarrow.parquet
+
+    return pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
+
+
+def _read_copy(raw: IO[bytes], number: int, plan: RowGroupPlan) -> Iterator[dict[str, Any] | str]:
+    with (
+        closing(copy_row_group(raw, number, plan)) as copy,
+        _open_parquet(copy.file) as file,
+    ):
+        batches = file.iter_batches(copy.rows_at_once, use_threads=False)
+        row = itertools.count()
+        # No row is held here while it is dealt with, as a loop would.
+        yield from map(
+            lambda cells: COLUMNS_ROW.find_problem(copy.too_large.get(next(row), 0)) or cells,
+            _list_rows(batches, copy.texts.find),
+        )
 
 
 def _count_rows(size: int, rows: int) -> int:
@@ -64,25 +108,34 @@ def _count_rows(size: int, rows: int) -> int:
     return max(1, min(_ROWS, _BYTES * rows // max(1, size)))
 
 
-def _list_rows(batches: Any) -> Iterator[dict[str, Any]]:
+def _list_rows(batches: Any, find: Callable[[str], str] = str) -> Iterator[dict[str, Any]]:
+    """Give rows one by one.
+
+    Args:
+        batches: Batches of pyarrow.
+        find: Gives the text for one that stands in a column.
+    """
     for batch in batches:
         most = _count_rows(batch.nbytes, batch.num_rows)
         for start in range(0, batch.num_rows, most):
             rows = batch.slice(start, most).to_pylist()[::-1]
+            if start + most >= batch.num_rows:
+                del batch
             while rows:  # none is held here while it is dealt with
-                yield {name: _to_json(value) for name, value in rows.pop().items()}
-        del batch
+                yield {name: _to_json(value, find) for name, value in rows.pop().items()}
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: Any, find: Callable[[str], str]) -> Any:
     match value:
-        case None | str() | bool() | int() | float():
+        case str():
+            return find(value)
+        case None | bool() | int() | float():
             return value
         case list() | tuple():
-            return [_to_json(each) for each in value]
+            return [_to_json(each, find) for each in value]
         case dict():
-            return {str(name): _to_json(each) for name, each in value.items()}
+            return {find(str(name)): _to_json(each, find) for name, each in value.items()}
         case bytes():
-            return value.decode("utf-8", errors="replace")
+            return find(value.decode("utf-8", errors="replace"))
         case _:
             return str(value)

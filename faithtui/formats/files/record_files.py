@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
 
-from faithtui.domain.limits import RECORD, Limit
+from faithtui.domain.limits import COLUMNS_ROW, RECORD, RECORD_TEXTS, Limit
 from faithtui.errors import InputError
 from faithtui.formats.files.byte_streams import ByteStream, make_read_error, open_byte_stream
 from faithtui.formats.files.tables import find_dialect, read_table
@@ -22,6 +22,7 @@ from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
+    count_text_bytes,
     describe_json,
     find_too_many_values,
     find_too_much_text,
@@ -333,16 +334,28 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     "not packed",
                     path=path,
                 )
-            for number, cells in enumerate(read_column_records(path, stream.head), start=1):
-                size = sum(len(each) for each in cells.values() if isinstance(each, str))
-                found = _clean_row(cells, path, number)
+            number = 0
+            for cells in read_column_records(path, stream.head):  # enumerate would hold the last
+                number += 1
+                if isinstance(cells, str):
+                    refused = InputError(cells, path=path, line=number)
+                    yield FileRecord(path, number, number, 0, 0, refused)
+                    continue
+                size = count_text_bytes(cells)
+                record = [
+                    FileRecord(
+                        path, number, number, 0, size, _clean_row(cells, path, number, COLUMNS_ROW)
+                    )
+                ]
                 del cells
-                yield FileRecord(path, number, number, 0, size, found)
+                yield record.pop()  # not held here while it is dealt with
 
 
-def _clean_row(cells: dict[str, object], path: Path, line: int) -> dict[str, object] | InputError:
+def _clean_row(
+    cells: dict[str, object], path: Path, line: int, limit: Limit = RECORD_TEXTS
+) -> dict[str, object] | InputError:
     """Make the cells of a row storable; a number that is none is an empty cell, as in pandas."""
-    problem = find_too_much_text(cells)
+    problem = find_too_much_text(cells, limit)
     if problem is not None:
         return InputError(problem, path=path, line=line)
     filled = {

@@ -138,7 +138,7 @@ def item_head(spec: "MetricSpec", width: int) -> Line:
 
 def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     """Explain the marks of the list, the stretches of its bars in their colours."""
-    marks = "? no passages · ! failed, no verdict · 2x two annotators"
+    marks = "? no passages · ! failed/no verdict · 2x two annotators"
     if blind:
         return Content(marks)
     bars: list[str | tuple[str, str]] = []

@@ -7,7 +7,7 @@ from textual import on
 from faithtui.domain.filters import Filter
 from faithtui.store.records import ItemRow
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.conversations.conversation_lines import ListLook, item_head, item_line
+from faithtui.tui.conversations.conversation_lines import RowOptions, item_head, item_line
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session
@@ -58,13 +58,13 @@ class LowestScores(RowPane):
             return
         items = self._items
         prefix = "" if found is None else found.key_prefix
-        look = ListLook(spec, row.spec.rule, blind, Filter(), prefix)
+        options = RowOptions(spec, row.spec.rule, blind, Filter(), prefix)
 
         def draw_items(width: int) -> list[Line]:
             return [
                 item_head(spec, width),
                 *(
-                    Line(item_line(each, look, width, here=False).pieces, number)
+                    Line(item_line(each, options, width, here=False).pieces, number)
                     for number, each in enumerate(items)
                 ),
             ]

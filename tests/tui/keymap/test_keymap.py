@@ -109,7 +109,7 @@ def test_a_letter_acts_alike_on_all_screens() -> None:
     meant = {
         "e": {"note", "change", "write"},
         "X": {"export"},
-        "R": {"retry", "ask_again", "repeats"},
+        "R": {"retry", "fresh", "repeats"},
         "x": {"verdict-unfair", "final-unfair", "verdict-elsewhere"},
         "r": {"continue"},
         "u": {"undo", "remove", "queues"},

@@ -41,7 +41,7 @@ class ShardProgressLine:
         """Say which files among the logs are no logs, as faithtui wrote them."""
         if not is_quiet():
             for folder, files in sorted(counts.items()):
-                self._out.write(f"{plural(files, 'file')} of faithtui left out, in {folder}\n")
+                self._out.write(f"{plural(files, 'file')} left out, as faithtui wrote them: {folder}\n")
 
     def __call__(self, outcome: ShardOutcome) -> None:
         """Take the totals of a shard."""

@@ -1,0 +1,168 @@
+"""Thrift's compact protocol, in which Parquet writes its footer and the header of each page.
+
+Structures are read and written whatever they mean: fields by number, each with its type.
+
+Source:
+    https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+"""
+
+from typing import Any, Final
+
+I32: Final = 5
+I64: Final = 6
+LIST: Final = 9
+STRUCT: Final = 12
+
+Struct = dict[int, tuple[int, Any]]
+"""Type and value by number of the field. A list is the type of its elements and the elements."""
+
+_TRUE: Final = 1
+_FALSE: Final = 2
+_BYTE: Final = 3
+_DOUBLE: Final = 7
+_BINARY: Final = 8
+_DEPTH: Final = 32
+"""Levels of nesting; a footer has six."""
+
+
+class ThriftReader:
+    """Reads values from bytes, one after the other.
+
+    Args:
+        data: The bytes.
+        place: Where to begin.
+    """
+
+    def __init__(self, data: bytes, place: int = 0) -> None:
+        self._data = data
+        self.place = place
+        """Where the next value begins."""
+
+    def read_struct(self, depth: int = 0) -> Struct:
+        """Read a structure.
+
+        Raises:
+            ValueError: It is none, or ends too early.
+        """
+        if depth > _DEPTH:
+            raise ValueError("is nested too deep")
+        found: Struct = {}
+        number = 0
+        while head := self._read_byte():
+            kind = head & 15
+            number = number + (head >> 4) if head >> 4 else self._read_integer()
+            found[number] = kind, kind == _TRUE if kind <= _FALSE else self._read(kind, depth)
+        return found
+
+    def read_list_head(self) -> tuple[int, int]:
+        """Read how a list begins: the type of its elements, and how many there are."""
+        head = self._read_byte()
+        count = head >> 4
+        return head & 15, self.read_varint() if count == 15 else count
+
+    def read_field_head(self, before: int) -> tuple[int, int]:
+        """Read the number and the type of the next field, after that number; 0, 0 at the end."""
+        head = self._read_byte()
+        if not head:
+            return 0, 0
+        return before + (head >> 4) if head >> 4 else self._read_integer(), head & 15
+
+    def read(self, kind: int) -> Any:
+        """Read a value of a type that stands in a field."""
+        return kind == _TRUE if kind <= _FALSE else self._read(kind, 0)
+
+    def _read(self, kind: int, depth: int) -> Any:
+        match kind:
+            case 1 | 2 | 3:  # a truth value of a list has a byte of its own
+                return self._read_byte()
+            case 4 | 5 | 6:
+                return self._read_integer()
+            case 7:
+                return self._read_bytes(8)
+            case 8:
+                return self._read_bytes(self.read_varint())
+            case 9 | 10:
+                of, count = self.read_list_head()
+                return of, [self._read(of, depth + 1) for _ in range(count)]
+            case 12:
+                return self.read_struct(depth + 1)
+            case _:
+                raise ValueError(f"has a field of type {kind}")
+
+    def _read_byte(self) -> int:
+        return self._read_bytes(1)[0]
+
+    def _read_bytes(self, count: int) -> bytes:
+        found = self._data[self.place : self.place + count]
+        if len(found) < count:
+            raise ValueError("ends too early")
+        self.place += count
+        return found
+
+    def read_varint(self) -> int:
+        """Read a whole number that has no sign."""
+        value = shift = 0
+        while True:
+            byte = self._read_byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise ValueError("has a number that is too large")
+
+    def _read_integer(self) -> int:
+        value = self.read_varint()
+        return (value >> 1) ^ -(value & 1)
+
+
+def write_struct(struct: Struct) -> bytes:
+    """Write a structure as it was read."""
+    parts = []
+    before = 0
+    for number, (kind, value) in sorted(struct.items()):
+        if kind <= _FALSE:
+            kind = _TRUE if value else _FALSE
+        if 0 < number - before < 16:
+            parts.append(bytes([(number - before) << 4 | kind]))
+        else:
+            parts.append(bytes([kind]) + _write_integer(number))
+        before = number
+        if kind > _FALSE:
+            parts.append(_write(kind, value))
+    return b"".join([*parts, b"\x00"])
+
+
+def write_varint(value: int) -> bytes:
+    """Write a whole number that has no sign."""
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def _write_integer(value: int) -> bytes:
+    return write_varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def _write(kind: int, value: Any) -> bytes:
+    match kind:
+        case 1 | 2 | 3:
+            return bytes([value])
+        case 4 | 5 | 6:
+            return _write_integer(value)
+        case 7:
+            return bytes(value)
+        case 8:
+            return write_varint(len(value)) + bytes(value)
+        case 9 | 10:
+            of, elements = value
+            count = len(elements)
+            head = (
+                bytes([count << 4 | of]) if count < 15 else bytes([240 | of]) + write_varint(count)
+            )
+            return head + b"".join(_write(of, each) for each in elements)
+        case _:
+            return write_struct(value)
