@@ -19,7 +19,7 @@ ANSWERS: Final = "answers"
 
 RESULTS_FOLDERS: Final = (*TABLES, JOURNAL)
 _WAVE_FOLDERS: Final = (QUESTIONS, ANSWERS)
-_WAVE: Final = "faithtui wave"
+_WAVE: Final = "wave of questions"
 
 
 def mark_wave(folder: Path) -> None:
