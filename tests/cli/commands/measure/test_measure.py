@@ -91,7 +91,7 @@ def test_files_of_faithtui_among_the_logs_are_left_out_and_told(cli: Cli, source
     measured = cli("measure", source, "-o", source / "old")
     assert "left out" not in measured.err
     found = cli("measure", source, "-o", source.parent / "results")
-    assert f"9 files of faithtui left out, in {source / 'old'}\n" in found.err
+    assert f"9 files left out, as faithtui wrote them: {source / 'old'}\n" in found.err
     assert "2 of 2 shards whole" in found.out
 
 
