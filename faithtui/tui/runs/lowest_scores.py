@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from faithtui.domain.filters import Filter
-from faithtui.store.records import ItemRow
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.conversations.conversation_lines import RowOptions, item_head, item_line
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session
@@ -16,6 +14,7 @@ from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
+    from faithtui.store.records import ItemRow
     from faithtui.tui.runs.run_figures import RunFigures
 
 MOST_LISTED = 50
@@ -56,6 +55,9 @@ class LowestScores(RowPane):
             words = HIDDEN if blind else "…" if found is None else "no conversation has a score yet"
             self.show(lambda _width: (make_line(Piece(f" {words}", "quiet")),))
             return
+        # Later than the first paint, as it brings the store.
+        from faithtui.tui.conversations.conversation_lines import RowOptions, item_head, item_line
+
         items = self._items
         prefix = "" if found is None else found.key_prefix
         options = RowOptions(spec, row.spec.rule, blind, Filter(), prefix)

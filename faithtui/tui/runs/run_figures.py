@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreError
-from faithtui.store.records import ItemRow
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
 from faithtui.tui.runs.lowest_scores import MOST_LISTED
@@ -16,6 +15,7 @@ from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
     from faithtui.engine.review.run_overview import RunCounts, RunTrust
+    from faithtui.store.records import ItemRow
     from faithtui.tui.runs.runs_screen import RunsScreen
     from faithtui.tui.session import Session
 
@@ -36,7 +36,7 @@ class RunFigures:
     many claims."""
     queues: QueueFacts
     changed_options: Mapping[str, object]
-    lowest: tuple[ItemRow, ...]
+    lowest: "tuple[ItemRow, ...]"
     """Its conversations with the lowest scores, the lowest first."""
     key_prefix: str
     """What all its conversations' keys begin with."""
@@ -154,7 +154,7 @@ class FigureReader(Controller["RunsScreen"]):
             ended + REREAD_FACTOR * (ended - began),
         )
 
-    def _read_lowest(self, run: RunId) -> tuple[ItemRow, ...]:
+    def _read_lowest(self, run: RunId) -> "tuple[ItemRow, ...]":
         store = self.session.store
         items = store.runs.item_ids(run, "score")[:MOST_LISTED]
         rows = store.runs.read_conversation_list(items, self.session.reviewer)
