@@ -247,8 +247,8 @@ class ResultsScan:
         """Choose the claims with the smallest random numbers of each stratum.
 
         Args:
-            populations: Claims of each stratum, as `count_claims_by_stratum` gives them for these keys; the
-                keys of strata may be the first ones of those of this scan.
+            populations: Claims of each stratum, as `count_claims_by_stratum` gives them for these
+                keys; the keys of strata may be the first ones of those of this scan.
             sizes: How many to choose of each; none of a stratum that is not named.
         """
         numbers = "claims.source, claims.key, claims.position"

@@ -214,9 +214,7 @@ class _RemoteLimiter:
         self._link.notify("end_request", self._account, outcome, started, asdict(limits))
 
 
-async def _finish_or_give_back(
-    asked: Awaitable[Any], give_back: Callable[[Any], None]
-) -> Any:
+async def _finish_or_give_back(asked: Awaitable[Any], give_back: Callable[[Any], None]) -> Any:
     """Wait for what was asked for; whoever is cancelled meanwhile gives it back when it comes."""
     task = asyncio.ensure_future(asked)
     try:

@@ -14,7 +14,12 @@ from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_optional_nusd
+from faithtui.tui.theme.amounts import (
+    format_tokens_input,
+    format_usd_input,
+    read_optional_nusd,
+    read_tokens,
+)
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 

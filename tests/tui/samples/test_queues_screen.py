@@ -309,7 +309,9 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         store = app.session.store
         row = samples[0]
         queue = ClaimQueue(row.name, row.run, (), sample=row.id)
-        app.push_screen(QueueEndDialog(queue, close_finished_queue(store, row.id, "ann")), answers.append)
+        app.push_screen(
+            QueueEndDialog(queue, close_finished_queue(store, row.id, "ann")), answers.append
+        )
         await calm(pilot)
         painted = screen_text(app)
         assert "This queue is through" in painted

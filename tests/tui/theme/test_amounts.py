@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_optional_nusd
+from faithtui.tui.theme.amounts import (
+    format_tokens_input,
+    format_usd_input,
+    read_optional_nusd,
+    read_tokens,
+)
 
 
 @given(st.integers(1, 10**15))
