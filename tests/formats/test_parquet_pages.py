@@ -1,8 +1,13 @@
 """A Parquet file whose pages are too large for memory is read as pyarrow would read it whole."""
 
 import contextlib
+import errno
 import io
 import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,7 +19,17 @@ from faithtui.errors import InputError
 from faithtui.formats.files import parquet_copy, parquet_pages
 from faithtui.formats.files.columns import read_column_records
 from faithtui.formats.files.record_files import RecordFile
-from faithtui.formats.files.thrift import ThriftReader, write_struct
+from faithtui.formats.files.thrift import (
+    BINARY,
+    I32,
+    I64,
+    LIST,
+    MAP,
+    STRUCT,
+    Struct,
+    ThriftReader,
+    write_struct,
+)
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -45,6 +60,55 @@ def make_rows(count: int, seed: int = 1) -> list[dict[str, Any]]:
     ]
 
 
+def plan_first_group(path: Path) -> parquet_copy.RowGroupPlan:
+    with path.open("rb") as file:
+        schema = parquet.read_metadata(path).schema
+        return parquet_copy.plan_row_group(file, parquet_copy.Footer(file), schema, 0, 256)
+
+
+def edit_footer(whole: bytes, edit: Callable[[Struct], None]) -> bytes:
+    """Write a file with another footer."""
+    start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    footer = ThriftReader(whole, start).read_struct()
+    edit(footer)
+    written = write_struct(footer)
+    return whole[:start] + written + len(written).to_bytes(4, "little") + b"PAR1"
+
+
+def describe_first_column(footer: Struct) -> Struct:
+    described: Struct = footer[4][1][1][0][1][1][1][0][3][1]
+    return described
+
+
+READ_ALL = """
+import json, sys
+from pathlib import Path
+from faithtui.errors import InputError
+from faithtui.formats.files import parquet_copy, parquet_pages
+from faithtui.formats.files.columns import read_column_records
+parquet_copy._LARGE_PAGE, parquet_copy._LONG_TEXT, parquet_copy._NEW_PAGE = 500, 200, 1000
+parquet_pages._AT_ONCE = 400
+found = {}
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    try:
+        rows = list(read_column_records(path, b"PAR1"))
+        found[path.name] = ["rows", json.dumps(rows)]
+    except Exception as error:
+        found[path.name] = [type(error).__name__, str(error)]
+print(json.dumps(found))
+"""
+
+
+def read_all_in_a_child(folder: Path) -> dict[str, list[str]]:
+    """Read all files of a folder in a process of their own, which must not end before its time."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ALL, folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
+
+
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages of a few kilobytes count as large ones, so that all of it runs on small files."""
@@ -71,8 +135,7 @@ def test_rows_come_as_pyarrow_gives_them(
         use_dictionary=dictionary,
         row_group_size=50,
     )
-    with path.open("rb") as file:
-        plan = parquet_copy.plan_row_group(file, parquet.read_metadata(path), 0, 256)
+    plan = plan_first_group(path)
     assert [plan.chunks[column].name for column in sorted(plan.copied)] == [
         "question",
         "messages.list.element.content",
@@ -85,8 +148,7 @@ def test_small_pages_are_read_from_the_file_itself(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     rows = make_rows(50)
     parquet.write_table(pa.Table.from_pylist(rows), path, use_dictionary=False)
-    with path.open("rb") as file:
-        plan = parquet_copy.plan_row_group(file, parquet.read_metadata(path), 0, 256)
+    plan = plan_first_group(path)
     assert not plan.copied
     assert plan.rows_at_once == 256
     assert list(read_column_records(path, b"PAR1")) == rows
@@ -210,6 +272,147 @@ def test_text_that_is_not_utf_8_is_an_error_that_says_so(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b"a depot", b"a d\xffpot"))
     with pytest.raises(InputError, match=r"x\.parquet: holds text that is not UTF-8"):
         list(read_column_records(path, b"PAR1"))
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_long_text_that_is_not_utf_8_is_refused_too(tmp_path: Path) -> None:
+    """Of a column of texts; one of bytes may hold any."""
+    path = tmp_path / "x.parquet"
+    data = pa.array([b"a" * 3000 + b"\xff", b"b"], pa.binary())
+    parquet.write_table(pa.table({"text": data}), path, use_dictionary=False)
+    assert list(read_column_records(path, b"PAR1")) == [
+        {"text": "a" * 3000 + "�"},
+        {"text": "b"},
+    ]
+    texts = pa.Array.from_buffers(pa.string(), 2, data.buffers())
+    parquet.write_table(pa.table({"text": texts}), path, use_dictionary=False)
+    assert plan_first_group(path).copied
+    sentence = r"x\.parquet: holds text that is not UTF-8 \(invalid start byte\); write its bytes"
+    with pytest.raises(InputError, match=sentence):
+        list(read_column_records(path, b"PAR1"))
+
+
+def test_no_number_of_a_packing_ends_the_process(tmp_path: Path) -> None:
+    """pyarrow throws what nobody can catch where it is asked for the name of an unknown one."""
+    whole = io.BytesIO()
+    parquet.write_table(pa.table({"text": ["a depot"]}), whole, compression="none")
+    for number in range(256):
+
+        def pack(footer: Struct, number: int = number) -> None:
+            describe_first_column(footer)[4] = I32, number
+
+        (tmp_path / str(number)).write_bytes(edit_footer(whole.getvalue(), pack))
+    found = read_all_in_a_child(tmp_path)
+    assert found.pop("0") == ["rows", '[{"text": "a depot"}]']
+    assert {kind for kind, _ in found.values()} == {"InputError"}
+    for number in (8, 16, 127, 255):
+        sentence = f"column 'text' is packed in a way that nobody knows (number {number}); the file"
+        assert sentence in found[str(number)][1]
+
+
+def test_random_damage_ends_in_rows_or_in_a_sentence(tmp_path: Path) -> None:
+    """Of footers above all: what stands there decides what is read, and how."""
+    chance = Random(7)
+    for number in range(300):
+        if number % 30 == 0:
+            file = io.BytesIO()
+            parquet.write_table(
+                pa.Table.from_pylist(make_rows(12, number)),
+                file,
+                compression=chance.choice(["none", "snappy", "zstd", "lz4"]),
+                data_page_version=chance.choice(["1.0", "2.0"]),
+                use_dictionary=chance.choice([True, False]),
+            )
+            whole = file.getvalue()
+        footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+        data = bytearray(whole)
+        for _ in range(chance.choice([1, 1, 2, 5])):
+            start = chance.choice([4, footer, footer])
+            data[chance.randrange(start, len(data) - 8)] = chance.randrange(256)
+        (tmp_path / f"{number}.parquet").write_bytes(data)
+    found = read_all_in_a_child(tmp_path)
+    assert len(found) == 300
+    others = {name: told for name, told in found.items() if told[0] not in ("rows", "InputError")}
+    assert not others
+    refused = {name: told[1] for name, told in found.items() if told[0] == "InputError"}
+    assert 50 < len(refused) < 250
+    assert all(f"{tmp_path / name}: " in sentence for name, sentence in refused.items())
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_maps_in_a_footer_are_read_and_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    texts = ["a depot " * 300, "b"]
+    parquet.write_table(pa.table({"text": texts}), path)
+
+    def add_maps(footer: Struct) -> None:
+        footer[40] = MAP, (0, 0, [])
+        footer[41] = MAP, (BINARY, LIST, [(b"key", (I32, [1, 2])), (b"", (I32, []))])
+
+    data = edit_footer(path.read_bytes(), add_maps)
+    assert edit_footer(data, lambda _: None) == data
+    path.write_bytes(data)
+    assert plan_first_group(path).copied
+    assert list(read_column_records(path, b"PAR1")) == [{"text": each} for each in texts]
+
+
+def test_lists_in_lists_end_somewhere() -> None:
+    with pytest.raises(ValueError, match="nested too deep"):
+        ThriftReader(b"\x19" * 5000).read_struct()
+
+
+@pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+def test_a_full_disk_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    class FullFile(io.BytesIO):
+        def write(self, _: Any) -> int:
+            raise OSError(number, "no room")
+
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"text": ["x" * 3000]}), path, use_dictionary=False)
+    monkeypatch.setattr(parquet_copy, "TemporaryFile", FullFile)
+    with pytest.raises(InputError) as told:
+        list(read_column_records(path, b"PAR1"))
+    sentence = f"and there is no room for the copy in {tempfile.gettempdir()}; make some, or set"
+    assert f"{sentence} TMPDIR to a folder that has" in str(told.value)
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_dictionary_at_0_is_none(tmp_path: Path) -> None:
+    """Some writers say so; the file is read itself, copied, and as what lies beside a copy."""
+
+    def place_dictionary(footer: Struct) -> None:
+        for column in footer[4][1][1][0][1][1][1]:
+            column[3][1][11] = I64, 0
+
+    path = tmp_path / "x.parquet"
+    for columns, copied in (
+        ({"a": ["x", "y"]}, set()),
+        ({"a": ["x" * 3000, "y"]}, {0}),
+        ({"a": ["x" * 150] * 90, "b": ["y"] * 90}, {0}),
+    ):
+        table = pa.table(columns)
+        parquet.write_table(table, path, use_dictionary=False)
+        path.write_bytes(edit_footer(path.read_bytes(), place_dictionary))
+        assert plan_first_group(path).copied == copied
+        assert list(read_column_records(path, b"PAR1")) == table.to_pylist()
+
+
+def test_the_header_of_a_page_may_have_16_megabytes() -> None:
+    """Its least and largest value stand in it."""
+    for size, is_read in ((15 * MB, True), (17 * MB, False)):
+        statistics: Struct = {1: (BINARY, b"x" * size)}
+        data: Struct = {1: (I32, 0), 2: (I32, 0), 5: (STRUCT, statistics)}
+        header = write_struct({1: (I32, 0), 2: (I32, 0), 3: (I32, 0), 5: (STRUCT, data)})
+        chunk = parquet_pages.Chunk(0, len(header), "UNCOMPRESSED", True, 0, 0, "text")
+        pages = parquet_pages.iterate_pages(io.BytesIO(header), chunk)
+        if is_read:
+            assert [page.place for page in pages] == [len(header)]
+        else:
+            with pytest.raises(InputError, match="the header of a page is damaged"):
+                list(pages)
 
 
 def test_snappy_is_unpacked_piece_by_piece() -> None:

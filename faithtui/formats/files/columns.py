@@ -4,7 +4,9 @@ pyarrow and not DuckDB: it reads the Arrow files of Hugging Face data sets too, 
 not, and is there already where `datasets` is (docs/decisions/0039-pyarrow-for-columns.md).
 """
 
+import errno
 import itertools
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,13 +14,24 @@ from typing import IO, Any, Final
 
 from faithtui.domain.limits import COLUMNS_ROW
 from faithtui.errors import InputError
-from faithtui.formats.files.parquet_copy import RowGroupPlan, copy_row_group, plan_row_group
+from faithtui.formats.files.parquet_copy import (
+    Footer,
+    RowGroupPlan,
+    copy_row_group,
+    plan_row_group,
+)
 
 _ROWS: Final = 256
 _BYTES: Final = 8 * 2**20
 """Rows that are held at a time, and about how many bytes of them: a row may have megabytes."""
 
 _BUFFER: Final = 1 << 16
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_FindText = Callable[[str, str], str]
+"""Gives the text that is meant by one in a column, and is told what to do with bytes of it that
+are not UTF-8."""
 
 _MISSING: Final = (
     "is a Parquet or Arrow file; reading it needs pyarrow: pip install 'faithtui[parquet]'"
@@ -59,7 +72,20 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
         raise InputError(
             f"holds text that is not UTF-8 ({error.reason}); write its bytes as UTF-8", path=path
         ) from error
-    except (pa.ArrowException, OSError, KeyError, OverflowError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        LookupError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:  # nothing else is written
+            raise InputError(
+                "has large pages and is copied into smaller ones, and there is no room for the "
+                f"copy in {tempfile.gettempdir()}; make some, or set TMPDIR to a folder that has",
+                path=path,
+            ) from error
         raise InputError(
             f"cannot be read as Parquet or Arrow: {error}; it may be cut off", path=path
         ) from error
@@ -67,15 +93,18 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
         raise InputError(error.reason, path=path) from error
 
 
+def _keep_text(text: str, _: str) -> str:
+    return text
+
+
 def _read_parquet(path: Path) -> Iterator[dict[str, Any] | str]:
     """Read row group by row group; one with large pages is copied first, with small ones."""
     with path.open("rb") as raw, _open_parquet(path) as file:
+        footer = Footer(raw)
         for number in range(file.num_row_groups):
-            group = file.metadata.row_group(number)
-            rows = _count_rows(group.total_byte_size, group.num_rows)
-            plan = plan_row_group(raw, file.metadata, number, rows)
+            plan = plan_row_group(raw, footer, file.schema, number, _ROWS)
             if plan.copied:
-                yield from _read_copy(raw, number, plan)
+                yield from _read_copy(raw, footer, number, plan)
             else:
                 # One by one: together, pyarrow holds what it read of all of them.
                 batches = file.iter_batches(plan.rows_at_once, row_groups=[number])
@@ -89,9 +118,11 @@ def _open_parquet(source: Any) -> Any:
     return pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
 
 
-def _read_copy(raw: IO[bytes], number: int, plan: RowGroupPlan) -> Iterator[dict[str, Any] | str]:
+def _read_copy(
+    raw: IO[bytes], footer: Footer, number: int, plan: RowGroupPlan
+) -> Iterator[dict[str, Any] | str]:
     with (
-        closing(copy_row_group(raw, number, plan)) as copy,
+        closing(copy_row_group(raw, footer, number, plan)) as copy,
         _open_parquet(copy.file) as file,
     ):
         batches = file.iter_batches(copy.rows_at_once, use_threads=False)
@@ -108,7 +139,7 @@ def _count_rows(size: int, rows: int) -> int:
     return max(1, min(_ROWS, _BYTES * rows // max(1, size)))
 
 
-def _list_rows(batches: Any, find: Callable[[str], str] = str) -> Iterator[dict[str, Any]]:
+def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str, Any]]:
     """Give rows one by one.
 
     Args:
@@ -125,17 +156,17 @@ def _list_rows(batches: Any, find: Callable[[str], str] = str) -> Iterator[dict[
                 yield {name: _to_json(value, find) for name, value in rows.pop().items()}
 
 
-def _to_json(value: Any, find: Callable[[str], str]) -> Any:
+def _to_json(value: Any, find: _FindText) -> Any:
     match value:
         case str():
-            return find(value)
+            return find(value, "strict")
         case None | bool() | int() | float():
             return value
         case list() | tuple():
             return [_to_json(each, find) for each in value]
         case dict():
-            return {find(str(name)): _to_json(each, find) for name, each in value.items()}
+            return {find(str(name), "strict"): _to_json(each, find) for name, each in value.items()}
         case bytes():
-            return find(value.decode("utf-8", errors="replace"))
+            return find(value.decode("utf-8", errors="replace"), "replace")
         case _:
             return str(value)

@@ -27,6 +27,7 @@ from faithtui.formats.files.parquet_pages import (
     ColumnValues,
     LeafValue,
     iterate_pages,
+    make_damage_error,
 )
 from faithtui.formats.files.thrift import (
     I32,
@@ -52,6 +53,18 @@ _LONG_TEXT: Final = 1 << 16
 _NEW_PAGE: Final = MB
 _NEW_PAGE_VALUES: Final = 20_000
 _MAGIC: Final = b"PAR1"
+
+_CODECS: Final = (
+    "UNCOMPRESSED",
+    "SNAPPY",
+    "GZIP",
+    "LZO",
+    "BROTLI",
+    "LZ4_HADOOP",
+    "ZSTD",
+    "LZ4",
+)
+"""Ways of packing by their number in a footer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +98,21 @@ class LongTexts:
         self._file.writelines(pieces)
         return f"{self._start} {place} {self._file.tell() - place}".encode()
 
-    def find(self, text: str) -> str:
-        """Give the text that a marker stands for; of any other, the text itself."""
+    def find(self, text: str, errors: str = "strict") -> str:
+        """Give the text that a marker stands for; of any other, the text itself.
+
+        Args:
+            text: A marker, or any other text.
+            errors: What to do with bytes that are not UTF-8, as `bytes.decode` takes it.
+
+        Raises:
+            UnicodeDecodeError: It is not UTF-8, and `errors` is strict.
+        """
         if not text.startswith(self._start):
             return text
         _, place, size = text.split()
         self._file.seek(int(place))
-        return self._file.read(int(size)).decode("utf-8", errors="replace")
+        return self._file.read(int(size)).decode("utf-8", errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +131,77 @@ class RowGroupCopy:
         self.texts.close()
 
 
-def plan_row_group(file: IO[bytes], metadata: Any, number: int, rows: int) -> RowGroupPlan:
+class Footer:
+    """What stands at the end of a Parquet file.
+
+    pyarrow has read it too, but ends the process where it is asked for a packing it does not know.
+
+    Args:
+        file: The file.
+
+    Raises:
+        InputError: It is damaged.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        file.seek(-8, 2)
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(-8 - size, 2)
+        self._data = file.read(size)
+        self._rest: Struct = {}
+        self._groups = array("Q")
+        """Where each row group is described. There may be thousands: they are not held."""
+        try:
+            self._read()
+        except ValueError as error:
+            raise make_damage_error("its footer") from error
+
+    def _read(self) -> None:
+        reader = ThriftReader(self._data)
+        field, kind = reader.read_field_head(0)
+        while field:
+            if field == 4:
+                _, count = reader.read_list_head()
+                for _ in range(count):
+                    self._groups.append(reader.place)
+                    reader.read_struct()
+            else:
+                self._rest[field] = kind, reader.read(kind)
+            field, kind = reader.read_field_head(field)
+
+    def read_group(self, number: int) -> Struct:
+        """Read what it says of a row group."""
+        return ThriftReader(self._data, self._groups[number]).read_struct()
+
+    def make(self, group: Struct) -> Struct:
+        """Make the footer of a file that has no row group but this one."""
+        return {**self._rest, 3: group[3], 4: (LIST, (STRUCT, [group]))}
+
+
+def plan_row_group(
+    file: IO[bytes], footer: Footer, schema: Any, number: int, rows: int
+) -> RowGroupPlan:
     """Look at the headers of the pages of a row group.
 
     Args:
         file: The Parquet file.
-        metadata: What pyarrow says of it.
+        footer: Its footer.
+        schema: Its columns, as pyarrow says them.
         number: Which row group.
         rows: How many rows to hold at once where they are small.
 
     Raises:
-        InputError: A page cannot be read in bounded memory.
+        InputError: It is damaged, or a page cannot be read in bounded memory.
     """
-    group = metadata.row_group(number)
-    chunks = tuple(
-        _describe_chunk(group.column(column), metadata.schema.column(column))
-        for column in range(group.num_columns)
-    )
+    try:
+        group = footer.read_group(number)
+        rows = max(1, min(rows, _LARGE_PAGE * group[3][1] // max(1, group[2][1])))
+        chunks = tuple(
+            _describe_chunk(described[3][1], schema.column(column))
+            for column, described in enumerate(group[1][1][1])
+        )
+    except (LookupError, TypeError, ValueError) as error:
+        raise make_damage_error("its footer") from error
     copied = set()
     for column, chunk in enumerate(chunks):
         pages = tuple(iterate_pages(file, chunk))
@@ -155,29 +230,43 @@ def plan_row_group(file: IO[bytes], metadata: Any, number: int, rows: int) -> Ro
     return RowGroupPlan(chunks, frozenset(copied), max(1, rows))
 
 
-def _describe_chunk(column: Any, schema: Any) -> Chunk:
-    start = column.data_page_offset
-    if column.has_dictionary_page and column.dictionary_page_offset is not None:
-        start = min(start, column.dictionary_page_offset)
+def _describe_chunk(data: Struct, column: Any) -> Chunk:
+    start, size, codec = data[9][1], data[7][1], data[4][1]
+    if _has_dictionary(data):
+        start = data[11][1]
+    if start < 0 or size < 0:
+        raise ValueError("a column outside of the file")
+    if not 0 <= codec < len(_CODECS):
+        raise InputError(
+            f"column {column.path!r} is packed in a way that nobody knows (number {codec}); the "
+            "file is damaged, or newer than pyarrow: write it anew, packed as zstd"
+        )
     return Chunk(
         start,
-        column.total_compressed_size,
-        column.compression,
+        size,
+        _CODECS[codec],
         column.physical_type == "BYTE_ARRAY",
-        schema.max_repetition_level,
-        schema.max_definition_level,
-        column.path_in_schema,
+        column.max_repetition_level,
+        column.max_definition_level,
+        column.path,
     )
 
 
-def copy_row_group(file: IO[bytes], number: int, plan: RowGroupPlan) -> RowGroupCopy:
+def _has_dictionary(data: Struct) -> bool:
+    """Say whether a column begins with a dictionary; some writers say 0 where there is none."""
+    return 11 in data and 0 < data[11][1] < data[9][1]
+
+
+def copy_row_group(
+    file: IO[bytes], footer: Footer, number: int, plan: RowGroupPlan
+) -> RowGroupCopy:
     """Write a row group into a temporary file, with small pages; the caller closes it.
 
     Raises:
-        InputError: It is damaged, too large for the disk, or written in a way that is not read.
+        InputError: It is damaged, too large, or written in a way that is not read.
+        OSError: There is no room for it on the disk.
     """
-    footer = _read_footer(file, number)
-    [group] = footer[4][1][1]
+    group = footer.read_group(number)
     rows = group[3][1]
     if rows > _ROWS_MOST:
         raise InputError(f"has a row group of {rows:,} rows with long texts; {WAY_OUT}")
@@ -199,7 +288,7 @@ def copy_row_group(file: IO[bytes], number: int, plan: RowGroupPlan) -> RowGroup
             group.pop(unused, None)
         end = target.tell()
         group[2] = I64, end
-        target.write(write_struct(footer))
+        target.write(write_struct(footer.make(group)))
         target.write((target.tell() - end).to_bytes(4, "little") + _MAGIC)
         target.seek(0)
     except BaseException:
@@ -210,32 +299,6 @@ def copy_row_group(file: IO[bytes], number: int, plan: RowGroupPlan) -> RowGroup
     largest = max((size for size in sizes if size <= COLUMNS_ROW.most), default=0)
     rows_at_once = max(1, min(plan.rows_at_once, _LARGE_PAGE // max(1, largest)))
     return RowGroupCopy(target, texts, too_large, rows_at_once)
-
-
-def _read_footer(file: IO[bytes], number: int) -> Struct:
-    """Read what a footer says, of one row group only: it may name thousands."""
-    file.seek(-8, 2)
-    size = int.from_bytes(file.read(4), "little")
-    file.seek(-8 - size, 2)
-    reader = ThriftReader(file.read(size))
-    found: Struct = {}
-    field, kind = reader.read_field_head(0)
-    while field:
-        if field == 4:
-            of, count = reader.read_list_head()
-            group = None
-            for place in range(count):
-                each = reader.read_struct()
-                group = each if place == number else group
-            assert group is not None  # pyarrow has read it
-            found[4] = LIST, (of, [group])
-            found[3] = I64, group[3][1]
-        elif field == 3:
-            reader.read(kind)  # rows of all groups
-        else:
-            found[field] = kind, reader.read(kind)
-        field, kind = reader.read_field_head(field)
-    return found
 
 
 def _copy_bytes(file: IO[bytes], chunk: Chunk, target: IO[bytes]) -> None:
@@ -251,9 +314,12 @@ def _copy_bytes(file: IO[bytes], chunk: Chunk, target: IO[bytes]) -> None:
 
 def _move_chunk(described: Struct, by: int) -> None:
     data = described[3][1]
-    for field in (9, 10, 11):  # where data, index and dictionary begin
-        if field in data:
-            data[field] = I64, data[field][1] + by
+    if _has_dictionary(data):
+        data[11] = I64, data[11][1] + by
+    else:
+        data.pop(11, None)
+    data.pop(10, None)  # an index
+    data[9] = I64, data[9][1] + by
     _forget_indexes(described)
 
 

@@ -105,9 +105,9 @@ def iterate_pages(file: IO[bytes], chunk: Chunk) -> Iterator[Page]:
         try:
             page = _make_page(header, begin)
         except (KeyError, TypeError, IndexError) as error:
-            raise _make_damage_error("a page without its sizes") from error
-        if page.packed_size < 0 or page.size < 0 or page.values < 0:
-            raise _make_damage_error("a page of a negative size")
+            raise make_damage_error("a page without its sizes") from error
+        if min(page.packed_size, page.size, page.values, *(page.level_sizes or (0,))) < 0:
+            raise make_damage_error("a page of a negative size")
         yield page
         place = begin + page.packed_size
     raise InputError(f"column {chunk.name!r} has more than {_PAGES_MOST:,} pages; {WAY_OUT}")
@@ -121,9 +121,9 @@ def _read_header(file: IO[bytes], place: int) -> tuple[dict[int, Any], int]:
         try:
             found = reader.read_struct()
         except ValueError as error:
-            size *= 8
-            if size > _HEADER_MOST:
-                raise _make_damage_error("the header of a page") from error
+            if size >= _HEADER_MOST:
+                raise make_damage_error("the header of a page") from error
+            size = min(size * 8, _HEADER_MOST)
             continue
         return {number: value for number, (_, value) in found.items()}, place + reader.place
 
@@ -189,7 +189,7 @@ class ColumnValues:
                 elif page.kind in (DATA, DATA_2):
                     yield from self._read_values(page)
             except (IndexError, ValueError) as error:
-                raise _make_damage_error(f"column {self._chunk.name!r}") from error
+                raise make_damage_error(f"column {self._chunk.name!r}") from error
 
     def _read_dictionary(self, page: Page) -> None:
         body = self._open_body(page.place, page.packed_size, page.size, is_packed=True)
@@ -405,5 +405,6 @@ def unpack_snappy(file: IO[bytes]) -> Iterator[bytes]:
     yield bytes(done[given:])
 
 
-def _make_damage_error(what: str) -> InputError:
+def make_damage_error(what: str) -> InputError:
+    """Say that a part of a file is damaged."""
     return InputError(f"cannot be read as Parquet: {what} is damaged; it may be cut off")

@@ -10,17 +10,20 @@ from typing import Any, Final
 
 I32: Final = 5
 I64: Final = 6
+BINARY: Final = 8
 LIST: Final = 9
+MAP: Final = 11
 STRUCT: Final = 12
 
 Struct = dict[int, tuple[int, Any]]
-"""Type and value by number of the field. A list is the type of its elements and the elements."""
+"""Type and value by number of the field. A list is the type of its elements and the elements, a
+map the types of its keys and values and the pairs."""
 
 _TRUE: Final = 1
 _FALSE: Final = 2
 _BYTE: Final = 3
 _DOUBLE: Final = 7
-_BINARY: Final = 8
+
 _DEPTH: Final = 32
 """Levels of nesting; a footer has six."""
 
@@ -44,8 +47,6 @@ class ThriftReader:
         Raises:
             ValueError: It is none, or ends too early.
         """
-        if depth > _DEPTH:
-            raise ValueError("is nested too deep")
         found: Struct = {}
         number = 0
         while head := self._read_byte():
@@ -72,6 +73,8 @@ class ThriftReader:
         return kind == _TRUE if kind <= _FALSE else self._read(kind, 0)
 
     def _read(self, kind: int, depth: int) -> Any:
+        if depth > _DEPTH:
+            raise ValueError("is nested too deep")
         match kind:
             case 1 | 2 | 3:  # a truth value of a list has a byte of its own
                 return self._read_byte()
@@ -84,6 +87,15 @@ class ThriftReader:
             case 9 | 10:
                 of, count = self.read_list_head()
                 return of, [self._read(of, depth + 1) for _ in range(count)]
+            case 11:
+                count = self.read_varint()
+                kinds = self._read_byte() if count else 0  # of an empty one they are not said
+                keys, values = kinds >> 4, kinds & 15
+                pairs = [
+                    (self._read(keys, depth + 1), self._read(values, depth + 1))
+                    for _ in range(count)
+                ]
+                return keys, values, pairs
             case 12:
                 return self.read_struct(depth + 1)
             case _:
@@ -164,5 +176,10 @@ def _write(kind: int, value: Any) -> bytes:
                 bytes([count << 4 | of]) if count < 15 else bytes([240 | of]) + write_varint(count)
             )
             return head + b"".join(_write(of, each) for each in elements)
+        case 11:
+            keys, values, pairs = value
+            written = b"".join(_write(keys, key) + _write(values, each) for key, each in pairs)
+            kinds = bytes([keys << 4 | values]) if pairs else b""
+            return write_varint(len(pairs)) + kinds + written
         case _:
             return write_struct(value)
