@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -206,14 +207,15 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet_pages, "PAGE_MOST", 3000)
-    monkeypatch.setattr(parquet_copy, "PAGE_MOST", 3000)
+    monkeypatch.setattr(parquet_copy, "NUMBERS_MOST", 9000)
     texts = [f"{number} the depot is open" for number in range(500)]
     cases: tuple[tuple[str, dict[str, list[Any]], dict[str, Any], str], ...] = (
         (
             "numbers",
-            {"n": list(range(1000))},
+            {name: list(range(1000)) for name in ("n", "m")},
             {"use_dictionary": False},
-            "column 'n' of row group 1 has a page of 8,",
+            "bytes, in the columns 'n', 'm', and may "
+            "have 9,000; leave them out, or write the file with smaller row groups",
         ),
         (
             "lz4",
@@ -354,6 +356,22 @@ def test_maps_in_a_footer_are_read_and_written(tmp_path: Path) -> None:
     path.write_bytes(data)
     assert plan_first_group(path).copied
     assert list(read_column_records(path, b"PAR1")) == [{"text": each} for each in texts]
+
+
+def test_a_column_of_many_numbers_does_not_refuse_the_file(tmp_path: Path) -> None:
+    """An embedding that nobody needs, in a page of 36 MB; few of its rows are held as numbers."""
+    path = tmp_path / "x.parquet"
+    numbers = pa.array([0.5], pa.float32()).take(pa.array([0] * 9 * MB, pa.int8()))
+    table = pa.table({"n": pa.FixedSizeListArray.from_arrays(numbers, 4096)})
+    settings = {"use_dictionary": False, "data_page_size": 64 * MB, "write_batch_size": 10**9}
+    parquet.write_table(table, path, row_group_size=table.num_rows, **settings)
+    rows = read_column_records(path, b"PAR1")
+    tracemalloc.start()
+    assert next(rows) == {"n": [0.5] * 4096}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    rows.close()  # type: ignore[attr-defined]  # it is a generator
+    assert peak < 30 * MB
 
 
 def test_lists_in_lists_end_somewhere() -> None:

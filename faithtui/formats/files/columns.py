@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, Any, Final
 
-from faithtui.domain.limits import COLUMNS_ROW
+from faithtui.domain.limits import COLUMNS_ROW, MB
 from faithtui.errors import InputError
 from faithtui.formats.files.parquet_copy import (
     Footer,
@@ -22,8 +22,9 @@ from faithtui.formats.files.parquet_copy import (
 )
 
 _ROWS: Final = 256
-_BYTES: Final = 8 * 2**20
-"""Rows that are held at a time, and about how many bytes of them: a row may have megabytes."""
+_BYTES: Final = MB
+"""Rows that are held at a time, and about how many bytes of them as pyarrow holds them: a row may
+have megabytes, and a number takes eight times as many in Python."""
 
 _BUFFER: Final = 1 << 16
 
@@ -134,11 +135,6 @@ def _read_copy(
         )
 
 
-def _count_rows(size: int, rows: int) -> int:
-    """Say how many rows to hold at a time, of so many that have so many bytes together."""
-    return max(1, min(_ROWS, _BYTES * rows // max(1, size)))
-
-
 def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str, Any]]:
     """Give rows one by one.
 
@@ -147,7 +143,7 @@ def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str,
         find: Gives the text for one that stands in a column.
     """
     for batch in batches:
-        most = _count_rows(batch.nbytes, batch.num_rows)
+        most = max(1, min(_ROWS, _BYTES * batch.num_rows // max(1, batch.nbytes)))
         for start in range(0, batch.num_rows, most):
             rows = batch.slice(start, most).to_pylist()[::-1]
             if start + most >= batch.num_rows:

@@ -19,7 +19,6 @@ from faithtui.formats.files.parquet_pages import (
     DATA,
     DATA_2,
     DICTIONARY,
-    PAGE_MOST,
     PLAIN,
     RLE,
     WAY_OUT,
@@ -53,6 +52,9 @@ _LONG_TEXT: Final = 1 << 16
 _NEW_PAGE: Final = MB
 _NEW_PAGE_VALUES: Final = 20_000
 _MAGIC: Final = b"PAR1"
+
+NUMBERS_MOST: Final = 48 * MB
+"""Bytes of large pages of numbers, one of each column: pyarrow holds them together, packed too."""
 
 _CODECS: Final = (
     "UNCOMPRESSED",
@@ -203,6 +205,8 @@ def plan_row_group(
     except (LookupError, TypeError, ValueError) as error:
         raise make_damage_error("its footer") from error
     copied = set()
+    numbers: dict[str, int] = {}
+    """Large pages of numbers by name of the column: each with its size."""
     for column, chunk in enumerate(chunks):
         pages = tuple(iterate_pages(file, chunk))
         largest = max((page.size for page in pages), default=0)
@@ -210,11 +214,8 @@ def plan_row_group(
         words = sum(page.size for page in pages if page.kind == DICTIONARY)
         counts = [page.values for page in pages if page.kind in (DATA, DATA_2)]
         if not chunk.is_text:
-            if largest > PAGE_MOST:
-                raise InputError(
-                    f"column {chunk.name!r} of row group {number + 1} has a page of {largest:,} "
-                    f"bytes, and one of numbers may have {PAGE_MOST:,}; {WAY_OUT}"
-                )
+            if largest > _LARGE_PAGE:
+                numbers[chunk.name] = largest
         # Each value may be as long as all of the dictionary, and a row may hold all of a list.
         elif (
             largest > _LARGE_PAGE
@@ -227,6 +228,13 @@ def plan_row_group(
             # page of all has what was left over.
             fewest = min(counts[:-1], default=rows)
             rows = min(rows, max(1, (_LARGE_PAGE // max(1, largest) - 2) * fewest))
+    held = sum(numbers.values())
+    if held > NUMBERS_MOST:
+        raise InputError(
+            f"row group {number + 1} has pages of numbers of {held:,} bytes, in the columns "
+            f"{', '.join(map(repr, numbers))}, and may have {NUMBERS_MOST:,}; leave them out, or "
+            f"{WAY_OUT}"
+        )
     return RowGroupPlan(chunks, frozenset(copied), max(1, rows))
 
 
