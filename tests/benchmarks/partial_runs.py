@@ -15,7 +15,7 @@ import numpy as np
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend import estimate_drawn_figures
+from faithtui.agreement.report.trend_points import estimate_drawn_figures
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import (
     LabelledSample,

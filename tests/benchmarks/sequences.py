@@ -28,7 +28,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingDesign,
     make_sample_draw,
 )
-from faithtui.agreement.statistics.rates import LabelledStratum, estimate_run_rate
+from faithtui.agreement.statistics.pass_rates import LabelledStratum, estimate_run_rate
 from faithtui.domain.ids import ClaimId, ItemId
 from tests.benchmarks.coverage import LABELS, Population, Setting, draw_population
 

@@ -24,7 +24,7 @@ from faithtui.agreement.statistics.intervals import (
     wilson_interval,
 )
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     estimate_future_rate,
     group_strata,

@@ -51,6 +51,12 @@ def test_a_hint_is_pressed_by_its_key_or_its_words(x: int, key: str | None) -> N
     assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == ([key] if key else [])
 
 
+@pytest.mark.parametrize(("x", "keys"), [(1, ["y"]), (5, ["k"]), (8, []), (12, [])])
+def test_words_behind_several_keys_press_none_of_them(x: int, keys: list[str]) -> None:
+    pieces = [Piece(" "), Piece("y j k", "key"), Piece(" verdict", "quiet")]
+    assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == keys
+
+
 async def click_words(pilot: Pilot[None], words: str, into: int = 0) -> None:
     """Click where words are painted."""
     app = pilot.app
@@ -90,6 +96,16 @@ async def test_a_clicked_key_of_a_pane_leaves_the_focus_where_it_is(app: FaithAp
         before, acts = screen.focused, app.session.store.reviews.find_newest_act()
         await click_words(pilot, "[y]", 1)
         assert screen.focused is before
+        assert app.session.store.reviews.find_newest_act() != acts
+
+
+async def test_the_word_behind_the_verdict_keys_gives_no_verdict(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        acts = app.session.store.reviews.find_newest_act()
+        await click_words(pilot, "y n i x verdict", len("y n i x v"))
+        assert app.session.store.reviews.find_newest_act() == acts
+        await click_words(pilot, "y n i x verdict", len("y n "))
         assert app.session.store.reviews.find_newest_act() != acts
 
 

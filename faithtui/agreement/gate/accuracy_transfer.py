@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from faithtui.agreement.report.model import LevelReport
-from faithtui.agreement.statistics.rates import OutsideAccuracy, OutsideRate, correct_by_accuracy
+from faithtui.agreement.statistics.pass_rates import (
+    OutsideAccuracy,
+    OutsideRate,
+    correct_by_accuracy,
+)
 from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 
 

@@ -101,9 +101,9 @@ class ScaleConvention:
     """Scores that are left out where the answer is the reference answer."""
 
     @property
-    def is_comparable(self) -> bool:
+    def labels_same_units(self) -> bool:
         """Whether two people label the same units."""
-        return is_comparable(self.scale)
+        return labels_same_units(self.scale)
 
     def find_level(self, label: str) -> str | None:
         """Find the level a label stands for; None when it enters no figure."""
@@ -131,7 +131,7 @@ class ScaleConvention:
                 return 2 * total > (2 * failing - 1) * len(levels)
 
 
-def is_comparable(scale: str) -> bool:
+def labels_same_units(scale: str) -> bool:
     """Say whether two people who use a scale label the same units."""
     return scale not in _FREE_SPANS
 

@@ -37,7 +37,7 @@ def compute_scale_figures(
 
 def _compute_figures(rated: RatedScale, level: float) -> ScaleFigures:
     rule = rated.convention
-    if not rule.is_comparable:
+    if not rule.labels_same_units:
         return ScaleFigures(rated, (), ())
     return ScaleFigures(
         rated,

@@ -126,7 +126,7 @@ def _make_rated_scale(
             level for rating in kept if (level := rule.find_level(rating.label)) is not None
         )
         left_out.update(rating.label for rating in kept if rule.find_level(rating.label) is None)
-        if rule.is_comparable:
+        if rule.labels_same_units:
             units += _make_units(each, kept, rule, kind)
     judges = dict.fromkeys(judge for each in conversations for judge in each.scores)
     return RatedScale(

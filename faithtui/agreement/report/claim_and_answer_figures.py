@@ -43,8 +43,7 @@ from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, number_keys
-from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     GroupedStrata,
     LabelledStratum,
     compute_worst_case_bounds,
@@ -55,6 +54,7 @@ from faithtui.agreement.statistics.rates import (
     merge_unlabelled,
     widen_to_unknown_units,
 )
+from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
 

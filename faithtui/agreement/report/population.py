@@ -9,8 +9,8 @@ from faithtui.agreement.report.claim_and_answer_figures import count_labelled_st
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
 from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.statistics.pass_rates import estimate_run_rate
 from faithtui.agreement.statistics.posterior import widen_run_rate
-from faithtui.agreement.statistics.rates import estimate_run_rate
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.scores import ScoringRule
 

@@ -27,7 +27,7 @@ from faithtui.agreement.statistics.matrices import (
     count_distinct_columns,
     stack_counts,
 )
-from faithtui.agreement.statistics.rates import GroupedStrata, LabelledStratum
+from faithtui.agreement.statistics.pass_rates import GroupedStrata, LabelledStratum
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod, Reason
 
 DRAWS: Final = 1_000

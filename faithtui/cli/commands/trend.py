@@ -17,7 +17,7 @@ from faithtui.cli.shared_options import ForceOption, JsonOption, StoreOption, me
 from faithtui.cli.stores import open_store, read_run_id
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.trend import Trend, TrendPoint
+    from faithtui.agreement.report.trend_points import Trend, TrendPoint
     from faithtui.store.samples.claim_sets import ClaimSetRow
 
 

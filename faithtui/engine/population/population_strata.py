@@ -46,7 +46,7 @@ def read_strata(
     words = {name: entry.labels.find_name(name) for name in ("yes", "no", "idk")}
     words[NO_VERDICT] = None
     labels = (*entry.labels.names, None)
-    counted = scan.count_strata()
+    counted = scan.count_claims_by_stratum()
     _check_keys(scan.stratified_by, counted)
     names = name_strata(
         metric, scan.stratified_by, sorted({each.values for each in counted}, key=str)

@@ -221,7 +221,7 @@ class ResultsScan:
             dict(zip(("windowed", "per_interaction", "pooled"), totals[2:], strict=True)),
         )
 
-    def count_strata(self) -> list[StratumCount]:
+    def count_claims_by_stratum(self) -> list[StratumCount]:
         """Count all claims by stratum, verdict and bundle."""
         values = self._list_values()
         rows = self._fetch(
@@ -247,8 +247,8 @@ class ResultsScan:
         """Choose the claims with the smallest random numbers of each stratum.
 
         Args:
-            populations: Claims of each stratum, as `count_strata` gives them for these keys; the
-                keys of strata may be the first ones of those of this scan.
+            populations: Claims of each stratum, as `count_claims_by_stratum` gives them for these
+                keys; the keys of strata may be the first ones of those of this scan.
             sizes: How many to choose of each; none of a stratum that is not named.
         """
         numbers = "claims.source, claims.key, claims.position"

@@ -178,7 +178,7 @@ class _RemoteBudget:
         self._link = link
 
     async def reserve(self, worst: Expense) -> None:
-        reason = await _finish_although_cancelled(
+        reason = await _finish_or_give_back(
             self._link.request("reserve", worst.nusd, worst.tokens),
             lambda refused: None if refused else self.settle(worst),
         )
@@ -195,7 +195,7 @@ class _RemoteLimiter:
         self._account = account
 
     async def start_request(self, tokens: int) -> float:
-        started: float = await _finish_although_cancelled(
+        started: float = await _finish_or_give_back(
             self._link.request("start_request", self._account, tokens),
             lambda started: self._end("failure", started),
         )
@@ -214,9 +214,7 @@ class _RemoteLimiter:
         self._link.notify("end_request", self._account, outcome, started, asdict(limits))
 
 
-async def _finish_although_cancelled(
-    asked: Awaitable[Any], give_back: Callable[[Any], None]
-) -> Any:
+async def _finish_or_give_back(asked: Awaitable[Any], give_back: Callable[[Any], None]) -> Any:
     """Wait for what was asked for; whoever is cancelled meanwhile gives it back when it comes."""
     task = asyncio.ensure_future(asked)
     try:

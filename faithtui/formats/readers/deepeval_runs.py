@@ -133,7 +133,7 @@ def _read_case(
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
-        _add_metric(draft, each, options, _list_own_claims(own))
+        _add_metric(draft, each, options, _list_claims_faithtui_wrote(own))
     return draft
 
 
@@ -148,7 +148,7 @@ def _take_own_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
     return list_objects(own.get("results"))
 
 
-def _list_own_claims(own: Sequence[Mapping[str, object]]) -> frozenset[str]:
+def _list_claims_faithtui_wrote(own: Sequence[Mapping[str, object]]) -> frozenset[str]:
     """List the claims that faithtui wrote beside the log, letter for letter."""
     return frozenset(
         str(claim.get("claim"))

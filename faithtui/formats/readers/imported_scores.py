@@ -7,7 +7,7 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.conventions import is_comparable
+from faithtui.agreement.imported_scores.conventions import labels_same_units
 from faithtui.agreement.imported_scores.units import (
     ScoredConversation,
     find_unit_kind,
@@ -83,7 +83,7 @@ def _check_labels(conversation: Conversation) -> None:
     """Refuse a second label of a person on the same unit and scale: which one counts?"""
     seen: dict[tuple[object, ...], int] = {}
     for number, rating in enumerate(conversation.ratings):
-        if not is_comparable(rating.scale):
+        if not labels_same_units(rating.scale):
             continue
         name = (rating.scale, rating.annotator, find_unit_kind(rating), *make_unit_key(rating))
         before = seen.setdefault(name, number)

@@ -21,7 +21,7 @@ from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
 from faithtui.tui.new_run.option_text import format_options, read_options, write_options
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.amounts import read_usd
+from faithtui.tui.theme.amounts import read_optional_nusd
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.choice_pane import ChoicePane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -264,7 +264,7 @@ class RunFields(VerticalScroll):
                 claims=str(self.query_one("#claims", Select).value),
                 sources=self.query_one("#sources", ChoicePane).selection,
                 batch=self.query_one("#sending", Select).value == "batch",
-                budget_nusd=read_usd(self.query_one("#budget", Input).value),
+                budget_nusd=read_optional_nusd(self.query_one("#budget", Input).value),
             )
             for metric in metrics
         ]

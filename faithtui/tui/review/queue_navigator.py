@@ -206,7 +206,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
     @run_in_worker("queue")
     async def finish_queue(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
-        from faithtui.engine.review.samples.sample_queues import conclude_queue
+        from faithtui.engine.review.samples.sample_queues import close_finished_queue
 
         position = self.cursor
         await self.screen.writer.saves_done.wait()
@@ -215,7 +215,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         end = None
         if queue.sample is not None:
             end = await self.read(
-                conclude_queue, self.session.store, queue.sample, self.session.reviewer
+                close_finished_queue, self.session.store, queue.sample, self.session.reviewer
             )
         self.screen.call_later(self.show_outcome, queue, end)
 

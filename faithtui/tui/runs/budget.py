@@ -14,7 +14,12 @@ from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_usd
+from faithtui.tui.theme.amounts import (
+    format_tokens_input,
+    format_usd_input,
+    read_optional_nusd,
+    read_tokens,
+)
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 
@@ -88,7 +93,7 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
         """
         row = self._row
         wanted = BudgetCaps(
-            read_usd(self.query_one("#usd", Input).value),
+            read_optional_nusd(self.query_one("#usd", Input).value),
             read_tokens(self.query_one("#tokens", Input).value),
         )
         if wanted.nusd is not None and wanted.nusd < row.cost_nusd:

@@ -11,7 +11,7 @@ _TOKENS = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)")
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def read_usd(text: str) -> int | None:
+def read_optional_nusd(text: str) -> int | None:
     """Read an amount of money: `5`, `$2.50`.
 
     Returns:

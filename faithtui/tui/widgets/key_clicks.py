@@ -48,6 +48,8 @@ def find_pressed_hint(
 ) -> tuple[events.Key, ...]:
     """Do the same in a line of hints: their words count too, and of several keys the one under x.
 
+    Words behind several keys, as in `y n i x verdict`, press none of them.
+
     Args:
         pieces: Keys, each followed by its words.
         x: The cell that was clicked, from 0.
@@ -59,8 +61,8 @@ def find_pressed_hint(
         size = cell_len(text)
         is_key = "key" in look.split()
         if at <= x < at + size and text.strip():
-            named = _word_at(text, x - at, active) if is_key else before
-            return _read_keys(named, active)
+            named = _word_at(text, x - at, active) if is_key else before.strip()
+            return _read_keys(named, active) if named in active else ()
         before = text if is_key else before if not text.strip() else ""
         at += size
     return ()

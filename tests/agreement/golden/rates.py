@@ -11,15 +11,7 @@ from faithtui.agreement.statistics.intervals import (
     make_jackknife_interval,
     wilson_interval,
 )
-from faithtui.agreement.statistics.prediction_powered import (
-    LabelCosts,
-    Labelled,
-    Unlabelled,
-    find_cheapest_split,
-    ppi_mean,
-    split_budget,
-)
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     OutsideAccuracy,
     compute_label_mean,
@@ -29,6 +21,14 @@ from faithtui.agreement.statistics.rates import (
     group_strata,
     lang_reiczigel_interval,
     rogan_gladen_rate,
+)
+from faithtui.agreement.statistics.prediction_powered import (
+    LabelCosts,
+    Labelled,
+    Unlabelled,
+    find_cheapest_split,
+    ppi_mean,
+    split_budget,
 )
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.imported_scores.conventions import (
     Pooling,
     ScaleReading,
-    is_comparable,
+    labels_same_units,
     make_convention,
 )
 from faithtui.agreement.rating_scales import RATING_SCALES, RatingScale, translate_to_verdict
@@ -109,4 +109,4 @@ def test_a_scale_that_is_not_listed_is_read_word_by_word() -> None:
 
 
 def test_only_freely_marked_pieces_are_not_comparable() -> None:
-    assert [name for name in NAMES if not is_comparable(name)] == ["faithbench-span"]
+    assert [name for name in NAMES if not labels_same_units(name)] == ["faithbench-span"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.intervals import wilson_interval
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     compute_label_mean,
     compute_stratified_rate,

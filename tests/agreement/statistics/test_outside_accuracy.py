@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     OutsideAccuracy,
     correct_by_accuracy,
     lang_reiczigel_interval,

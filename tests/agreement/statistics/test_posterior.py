@@ -9,13 +9,7 @@ from faithtui.agreement.statistics.coefficients import ALPHA, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import NPV, PREVALENCE, RECALL, SPECIFICITY
 from faithtui.agreement.statistics.figures import estimate_figures
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints, UnitFrame
-from faithtui.agreement.statistics.posterior import (
-    draw_matrices,
-    estimate_figures_by_posterior,
-    widen_future_rate,
-    widen_run_rate,
-)
-from faithtui.agreement.statistics.rates import (
+from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     compute_stratified_rate,
     compute_worst_case_bounds,
@@ -23,6 +17,12 @@ from faithtui.agreement.statistics.rates import (
     estimate_run_rate,
     estimate_run_rate_clustered,
     group_strata,
+)
+from faithtui.agreement.statistics.posterior import (
+    draw_matrices,
+    estimate_figures_by_posterior,
+    widen_future_rate,
+    widen_run_rate,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 from tests.benchmarks.coverage import DESIGNS, Setting, simulate

@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.intervals import t_quantile
+from faithtui.agreement.statistics.pass_rates import LabelledStratum, compute_stratified_rate
 from faithtui.agreement.statistics.prediction_powered import (
     Labelled,
     Unlabelled,
@@ -13,7 +14,6 @@ from faithtui.agreement.statistics.prediction_powered import (
     ppi_mean_by_conversation,
     tune_lambda,
 )
-from faithtui.agreement.statistics.rates import LabelledStratum, compute_stratified_rate
 from faithtui.domain.estimates import EstimateMethod, Reason
 
 score = st.integers(0, 10).map(lambda tenths: tenths / 10)

@@ -40,7 +40,7 @@ def name(place: ClaimPlace) -> tuple[str, int]:
 
 def count_populations(scan: ResultsScan) -> Counter[StratumValues]:
     found: Counter[StratumValues] = Counter()
-    for each in scan.count_strata():
+    for each in scan.count_claims_by_stratum():
         found[each.values] += each.claims
     return found
 
@@ -130,7 +130,7 @@ def test_chances_are_proportional_to_uncertainty(scan: ResultsScan) -> None:
     scan.stratify(("uncertainty",), 3)
     totals: Counter[StratumValues] = Counter()
     uncertain: dict[StratumValues, float] = dict.fromkeys(count_populations(scan), 0.0)
-    for each in scan.count_strata():
+    for each in scan.count_claims_by_stratum():
         totals[each.values] += each.claims * 1000
         uncertain[each.values] += each.uncertainty
     facts = [

@@ -15,7 +15,7 @@ from faithtui.engine.population.population_sample import draw_population_sample
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
-from faithtui.engine.review.samples.sample_queues import conclude_queue
+from faithtui.engine.review.samples.sample_queues import close_finished_queue
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
@@ -62,7 +62,7 @@ def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, re
     request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
     row = draw_population_sample(store, results, request, "ann").row
     label_drawn(store, row, lambda unit: "yes")
-    end = conclude_queue(store, row.id, "ann")
+    end = close_finished_queue(store, row.id, "ann")
     assert end.sequences is None
 
 

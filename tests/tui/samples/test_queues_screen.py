@@ -19,7 +19,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.samples.label_plans import read_plan_basis
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
-    conclude_queue,
+    close_finished_queue,
     draw_run_sample,
     read_queue_progress,
 )
@@ -247,7 +247,7 @@ def test_lines_fit_and_hold_no_control(
                 sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
-                *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),
+                *sample_lines.end_lines(close_finished_queue(store, row.id, "ann"), width),
                 *sample_lines.no_queues(width, True, KeyNames({})),
                 *sample_lines.no_queues(width, False, KeyNames({})),
                 *sample_lines.draw_preview_lines(
@@ -309,7 +309,9 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         store = app.session.store
         row = samples[0]
         queue = ClaimQueue(row.name, row.run, (), sample=row.id)
-        app.push_screen(QueueEndDialog(queue, conclude_queue(store, row.id, "ann")), answers.append)
+        app.push_screen(
+            QueueEndDialog(queue, close_finished_queue(store, row.id, "ann")), answers.append
+        )
         await calm(pilot)
         painted = screen_text(app)
         assert "This queue is through" in painted

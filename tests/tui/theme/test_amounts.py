@@ -5,12 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_usd
+from faithtui.tui.theme.amounts import (
+    format_tokens_input,
+    format_usd_input,
+    read_optional_nusd,
+    read_tokens,
+)
 
 
 @given(st.integers(1, 10**15))
 def test_an_amount_comes_back_as_it_was_typed(nusd: int) -> None:
-    assert read_usd(format_usd_input(nusd)) == nusd
+    assert read_optional_nusd(format_usd_input(nusd)) == nusd
 
 
 @given(st.integers(1, 10**12 - 1))
@@ -23,7 +28,7 @@ def test_a_number_of_tokens_does_too(count: int) -> None:
     [("5", 5_000_000_000), ("$2.50", 2_500_000_000), (" 0.05 ", 50_000_000), ("", None)],
 )
 def test_dollars_are_read(text: str, nusd: int | None) -> None:
-    assert read_usd(text) == nusd
+    assert read_optional_nusd(text) == nusd
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_tokens_are_read(text: str, count: int | None) -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "five", "1e3", "nan", "2000000", "1.2.3", "5 usd"])
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="dollars are"):
-        read_usd(text)
+        read_optional_nusd(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5G", "0.1"])

@@ -11,7 +11,7 @@ from faithtui.agreement.documents.plots.axes import (
     draw_x_axis,
     fit_label,
 )
-from faithtui.agreement.report.trend import Trend, TrendPoint
+from faithtui.agreement.report.trend_points import Trend, TrendPoint
 from faithtui.domain.estimates import Estimate
 
 _STEP = 24

@@ -14,7 +14,7 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
     return {
         "scale": rule.scale,
         "unit": rated.kind.value,
-        "compared": rule.is_comparable,
+        "compared": rule.labels_same_units,
         "levels": list(rule.levels),
         "passing": list(rule.passing),
         "units": len(rated.units),

@@ -37,7 +37,7 @@ def print_data_set(data: DataSetFigures) -> None:
         print_text("")
         for line in _describe_scale(scale.rated):
             print_text(line)
-        if scale.rated.convention.is_comparable:
+        if scale.rated.convention.labels_same_units:
             _print_people(scale.people)
             _print_judges(scale.judges)
 
@@ -46,7 +46,7 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
     """Say what was labelled, by how many, and what was left out."""
     rule = rated.convention
     labels = sum(rated.counts.values())
-    if not rule.is_comparable:
+    if not rule.labels_same_units:
         total = labels + sum(rated.left_out.values()) + rated.not_assigned
         yield (
             f"-- {make_visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "

@@ -9,7 +9,7 @@ from faithtui.cli.commands.label.line_text import wrap_with_label
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.samples.sample_queues import conclude_queue
+from faithtui.engine.review.samples.sample_queues import close_finished_queue
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import describe_sequences, queue_status
@@ -64,7 +64,7 @@ def _say_sample_status(
     store: Store, sample: SampleId, reviewer: str, talk: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    end = conclude_queue(store, sample, reviewer)
+    end = close_finished_queue(store, sample, reviewer)
     row = end.progress.row
     lines = wrap_with_label("status", queue_status(end.progress))
     # They follow from the judge's verdicts, of which line mode says nothing while blind.

@@ -24,7 +24,7 @@ def _format_score(score: Score, parts: int = 0, noun: str = "window") -> str:
 
 def conversation_lines(view: ReviewView) -> list[str]:
     """Write a conversation and its claims."""
-    item, many = view.item, find_metric(view.run.spec.metric).spec.units[1]
+    item, unit_plural = view.item, find_metric(view.run.spec.metric).spec.units[1]
     lines = [
         f"run {view.run.id} · {view.run.spec.metric} by {view.run.spec.judge_title}",
         make_visible_line(
@@ -36,11 +36,11 @@ def conversation_lines(view: ReviewView) -> list[str]:
         lines.append(f"{item.state.value}: {make_visible_line(format_failure_reason(item.reason))}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
-        lines.append(f"judge: {_format_scores(item.scores, item.windows, many)}")
+        lines.append(f"judge: {_format_scores(item.scores, item.windows, unit_plural)}")
     if item.corrected is not None and item.labelled:
         lines.append(
             f"with overrides, {item.labelled} of {item.claims} reviewed: "
-            f"{_format_scores(item.corrected, item.windows, many)}"
+            f"{_format_scores(item.corrected, item.windows, unit_plural)}"
         )
     lines += [
         make_visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
@@ -135,12 +135,12 @@ def _wrap_text(text: str, indent: str) -> list[str]:
     )
 
 
-def _format_scores(scores: ScoreSet, windows: int, many: str) -> str:
+def _format_scores(scores: ScoreSet, windows: int, unit_plural: str) -> str:
     if scores.windowed.reason and scores.windowed.reason == scores.per_interaction.reason:
         return _format_score(scores.windowed)
     # There is one window for each interaction.
     return (
         f"mean of windows {_format_score(scores.windowed, windows)} · "
         f"per interaction {_format_score(scores.per_interaction, windows, 'interaction')} · "
-        f"all {many} {_format_score(scores.pooled)}"
+        f"all {unit_plural} {_format_score(scores.pooled)}"
     )

@@ -51,7 +51,7 @@ from faithtui.agreement.report.settings import (
     ReportWarning,
     Severity,
 )
-from faithtui.agreement.statistics.rates import OutsideRate
+from faithtui.agreement.statistics.pass_rates import OutsideRate
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness

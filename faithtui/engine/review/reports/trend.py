@@ -14,9 +14,9 @@ from faithtui.agreement.report.claim_and_answer_figures import (
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend import Trend, TrendPoint, estimate_drawn_figures
+from faithtui.agreement.report.trend_points import Trend, TrendPoint, estimate_drawn_figures
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
-from faithtui.agreement.statistics.rates import estimate_fair_units, widen_to_unknown_units
+from faithtui.agreement.statistics.pass_rates import estimate_fair_units, widen_to_unknown_units
 from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compare_run_judges, prepare_run_units

@@ -243,7 +243,7 @@ class QueueOutcome:
     """What holds at every look; None where there is no such thing."""
 
 
-def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
+def close_finished_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
     """Say what came of a sample; a spot-check that is through is closed with its decision.
 
     Meant for a thread.

@@ -11,7 +11,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
-    conclude_queue,
+    close_finished_queue,
     draw_run_sample,
     repeat_request,
     spot_check_request,
@@ -97,7 +97,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
     assert f"This rests on {labels} labels in the drawn order." in page
     assert "sequences" not in values
-    outcome = conclude_queue(store, row.id, ANN)
+    outcome = close_finished_queue(store, row.id, ANN)
     assert outcome.sequences == found
     words = describe_sequences(found)
     progress = outcome.progress

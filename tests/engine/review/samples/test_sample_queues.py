@@ -11,7 +11,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
-    conclude_queue,
+    close_finished_queue,
     draw_run_sample,
     estimate_pace,
     next_seed,
@@ -141,20 +141,20 @@ def test_a_spot_check_is_closed_with_its_decision(
     row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
-    end = conclude_queue(store, row.id, PEOPLE)
+    end = close_finished_queue(store, row.id, PEOPLE)
     assert end.check is not None
     assert (end.check.decision, end.progress.needed) == (decision, None)
     assert end.actions == {"blind": 20, "shown": 0}
     closed = store.samples.row(row.id, PEOPLE)
     assert closed.decision == decision.value
-    assert conclude_queue(store, row.id, PEOPLE).check == end.check
+    assert close_finished_queue(store, row.id, PEOPLE).check == end.check
     assert store.samples.row(row.id, PEOPLE).closed_at == closed.closed_at
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
     row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
     say(store, row, 0, most=19)
-    conclude_queue(store, row.id, PEOPLE)
+    close_finished_queue(store, row.id, PEOPLE)
     assert store.samples.row(row.id, PEOPLE).decision is None
 
 
@@ -165,7 +165,7 @@ def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     say(store, row, 0, saw=True)
     again = draw_run_sample(store, run, PEOPLE, repeat_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
-    assert conclude_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
+    assert close_finished_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
 
 
 def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
