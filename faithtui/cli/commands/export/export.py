@@ -50,6 +50,9 @@ OPTIONS_OF_KIND: Final = {
 }
 """What can be exported, and the options that each takes besides the common ones."""
 
+EXPORTS: Final = tuple(each for each in OPTIONS_OF_KIND if each != _BUNDLE)
+"""The words for it; a bundle is `labels` in one of their formats."""
+
 _ALIASES: Final = {"otel": "opentelemetry"}
 """Other names, which no spelling shows."""
 
@@ -154,13 +157,12 @@ def export(
         "--limit": limit is not None,
         "--seed": seed is not None,
     }
-    known = [each for each in OPTIONS_OF_KIND if each != _BUNDLE]
-    if what not in known:
+    if what not in EXPORTS:
         from faithtui.domain.text.suggestions import format_suggestion
 
-        meant = format_suggestion(_ALIASES.get(what.lower(), what), known)
+        meant = format_suggestion(_ALIASES.get(what.lower(), what), EXPORTS)
         raise ConfigError(
-            f"there is nothing called `{what}` to export; known: {', '.join(known)}{meant}"
+            f"there is nothing called `{what}` to export; known: {', '.join(EXPORTS)}{meant}"
         )
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
