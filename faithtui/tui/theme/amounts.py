@@ -33,7 +33,7 @@ def read_optional_nusd(text: str) -> int | None:
 
 
 def read_tokens(text: str) -> int | None:
-    """Read a number of tokens: `800000`, `800,000`, `800k`, `1.5M`; blanks between digits may be there.
+    """Read a number of tokens: `800000`, `800,000`, `800k`, `1.5M`; blanks may be between digits.
 
     Returns:
         The number; None for a blank text.
