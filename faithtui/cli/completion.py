@@ -141,7 +141,7 @@ def _list_idk_rules() -> Words:
 def _list_exports() -> Words:
     from faithtui.cli.commands.export import export
 
-    return export.OPTIONS_OF_KIND
+    return export.EXPORTS
 
 
 def _list_presets() -> Words:

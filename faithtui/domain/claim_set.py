@@ -73,6 +73,10 @@ class ClaimSetBundle:
     sample_uid: str
     made_by: str
     created_at: datetime
+    drawn_at: datetime | None
+    """When its sample was drawn; None: nothing says."""
+    other_labels: int | None
+    """Claims of it that were not drawn and have a label, of other samples; None: nothing says."""
     claims: tuple[SetClaim, ...]
     """All that could be drawn, in the order of the run they were drawn from."""
     labels: LabelBundle

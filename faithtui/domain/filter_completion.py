@@ -4,6 +4,7 @@ Pure: which words a filter may hold is said by its context, so nothing is offere
 reviewer could learn from.
 """
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from faithtui.domain.annotations import REASON_CODES
@@ -54,7 +55,8 @@ def list_completions(text: str, context: FilterContext) -> tuple[str, ...]:
         context: Where the filter is used.
 
     Returns:
-        Whole terms, or names that end with a colon; () where any word may follow, or inside
+        Whole terms, or names that end with a colon; those that begin with the word come first,
+        then those that a word such as `unre` means. () where any word may follow, or inside
         quotation marks.
     """
     typed = _last_word(text)
@@ -68,7 +70,9 @@ def list_completions(text: str, context: FilterContext) -> tuple[str, ...]:
         found = [f"{each}:" for each in names]
         if TermName.IS in names and "is:disagreement" in _list_terms(context):
             found.append(DIFFERS)
-        return tuple(f"{minus}{each}" for each in found if each.startswith(word))
+        found = [each for each in found if each.startswith(word)]
+        found += _list_meant_terms(word, _list_terms(context))
+        return tuple(f"{minus}{each}" for each in dict.fromkeys(found))
     if name not in names:
         return ()
     return tuple(
@@ -96,6 +100,15 @@ def suggest_terms(text: str, context: FilterContext) -> tuple[str, ...]:
         terms = [*([meant] if meant in known else ()), *(by_value[each] for each in close)]
         found += [f"-{each}" if term.negated else each for each in terms]
     return tuple(dict.fromkeys(found))
+
+
+def _list_meant_terms(word: str, terms: Sequence[str]) -> list[str]:
+    """List the terms that the beginning of a word means, or of which it begins the value."""
+    if len(word) < _LEAST_BEGINNING:
+        return []
+    found = [_MEANT[each] for each in _MEANT if each.startswith(word)]
+    found += [each for each in terms if each.partition(":")[2].startswith(word)]
+    return [each for each in found if each in terms]
 
 
 def _begins(known: str, word: str) -> bool:

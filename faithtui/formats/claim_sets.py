@@ -81,6 +81,10 @@ def claim_set_lines(
             "sample": found.sample_uid,
             "made_by": found.made_by,
             "created_at": found.created_at.astimezone(UTC).isoformat(),
+            "drawn_at": None
+            if found.drawn_at is None
+            else found.drawn_at.astimezone(UTC).isoformat(),
+            "other_labels": found.other_labels,
             "conversations": len(conversations),
             "claims": len(found.claims),
         }
@@ -212,6 +216,10 @@ def _read_header(fields: FieldReader) -> ClaimSetBundle:
         sample_uid=fields.text("sample"),
         made_by=fields.text("made_by", limit=REVIEWER),
         created_at=fields.time("created_at"),
+        drawn_at=fields.time_or_none("drawn_at"),
+        other_labels=None
+        if fields.get("other_labels") is None
+        else fields.whole_number("other_labels", 0),
         claims=(),
         labels=LabelBundle(),
     )

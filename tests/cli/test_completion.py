@@ -117,6 +117,8 @@ def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path:
         ("faithtui gate last --level a", ["answers"]),
         ("faithtui report last --level a", []),
         ("faithtui keys --preset v", ["vim"]),
+        ("faithtui export lab", ["labels"]),
+        ("faithtui export b", []),
     ],
 )
 def test_values_that_are_always_there(line: str, some: list[str], tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ RUNS = FilterContext(Scope.RUNS)
         ("reviewer:a", ()),
         ('"verd', ()),
         ("nobody", ()),
+        ("unr", ()),
+        ("unre", ("is:unlabelled",)),
+        ("-unreviewed", ("-is:unlabelled",)),
+        ("disag", ("is:disagreement",)),
+        ("flag", ("is:flagged",)),
     ],
 )
 def test_the_last_word_is_completed_to_a_term(text: str, terms: tuple[str, ...]) -> None:
@@ -53,6 +58,11 @@ def test_an_empty_word_may_become_any_term_and_completes_none() -> None:
 
 def test_what_stands_before_the_word_stays() -> None:
     assert complete_filter("refund is:unl", GROUND) == "refund is:unlabelled"
+
+
+def test_a_blind_reviewer_is_offered_no_term_that_tells_of_the_judge() -> None:
+    assert list_completions("disag", BLIND) == ()
+    assert list_completions("unre", BLIND) == ("is:unlabelled",)
 
 
 @pytest.mark.parametrize(

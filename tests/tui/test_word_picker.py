@@ -87,6 +87,10 @@ async def test_words_are_selected_by_the_mouse() -> None:
         await pilot.hover("#words", offset=(12, 0))
         await pilot.mouse_up("#words", offset=(12, 0))
         assert app.taken == ["two, three"]
+        await pilot.press("enter")
+        assert app.taken == ["two, three"], "they were taken as the mouse let go"
+        await pilot.press("left", "enter")
+        assert app.taken == ["two, three", "two"]
 
 
 async def test_it_begins_at_a_place_and_takes_a_text_without_words() -> None:

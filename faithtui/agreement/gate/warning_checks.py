@@ -49,6 +49,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "shown_examples": _OF_LABELS,
     "drawn_after_labels": _OF_LABELS,
     "other_samples": _OF_LABELS,
+    "drawing_unknown": _OF_LABELS,
     "labels_deleted": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""

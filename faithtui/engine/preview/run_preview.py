@@ -49,8 +49,9 @@ SAMPLE_SIZE = 20
 """Conversations that are looked at: enough to tell tens from hundreds, and read in a moment."""
 
 MOST_TEXT: Final = 2_000_000
-"""Characters after which no further conversation is looked at, however few there were: about four
-seconds. No seconds: a busy machine would look at fewer, and tell another number of questions."""
+"""Characters of windows after which no further conversation is looked at, however few there were:
+some four seconds of a processor. No seconds: a busy machine would look at fewer, and tell another
+number of questions."""
 
 MOST_FREE_TEXT: Final = 1_000_000
 """The same for judges that are part of this program: nobody waits to hear that nothing is paid."""
@@ -363,7 +364,7 @@ async def _preview_job(
     )
     for place in chosen:
         conversation = store.conversations.get(conversations[place])
-        characters += _count_characters(conversation)
+        characters += _count_characters(job.metric, conversation)
         if sampled and characters > most_text:
             break
         notes.conversation = sampled
@@ -385,12 +386,13 @@ async def _preview_job(
     )
 
 
-def _count_characters(conversation: Conversation) -> int:
-    """Count what a judge reads of a conversation."""
-    return sum(
+def _count_characters(metric: Metric[Any], conversation: Conversation) -> int:
+    """Count what the windows of a conversation hold: what several hold, several times."""
+    turns = [
         len(turn.content) + sum(len(each.text) for each in turn.retrieval_context or ())
         for turn in conversation.turns
-    )
+    ]
+    return sum(turns[position] for each in metric.windows(conversation) for position in each.turns)
 
 
 def _count_windows(store: Store, job: _PreviewJob, number: ConversationId) -> int:

@@ -47,6 +47,8 @@ class ExampleExport:
     """In the order of the run and of the text."""
     available: int
     """How many there were to draw from."""
+    labelled: int
+    """Claims whose human label counts, those where it is the judge's verdict among them."""
 
 
 def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> ExampleExport:
@@ -64,12 +66,13 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     row = store.runs.row(run)
     labels = find_metric(row.spec.metric).spec.labels
     within = None if order.split is None else read_split_conversations(store, order.split)
-    readings = {
-        each.claim: each
+    labelled = [
+        each
         for each in store.reviews.read_claim_units(run)
-        if has_usable_label(each, labels)
-        and (order.everything or each.human != each.judge)
-        and (within is None or each.conversation in within)
+        if has_usable_label(each, labels) and (within is None or each.conversation in within)
+    ]
+    readings = {
+        each.claim: each for each in labelled if order.everything or each.human != each.judge
     }
     chosen = draw_keys(list(readings), order.limit, order.seed)
     by_conversation: dict[ConversationId, list[ClaimId]] = {}
@@ -81,7 +84,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     for claims in by_conversation.values():
         view = read_claim_view(store, run, claims[0])
         examples += [_make_example(view, readings[claim], rule) for claim in claims]
-    return ExampleExport(tuple(examples), len(readings))
+    return ExampleExport(tuple(examples), len(readings), len(labelled))
 
 
 def read_claim_view(store: Store, run: RunId, claim: ClaimId) -> ReviewView:

@@ -10,16 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from faithtui.domain.value_json import JsonFields
 from faithtui.engine.shards.measure_settings import find_differences
-from faithtui.engine.shards.results_schema import FORMAT, MANIFEST
+from faithtui.engine.shards.results_schema import FORMAT, MANIFEST, MANIFEST_LOCK
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.output_files import OWNER_ONLY, make_private_directory, write_text
-
-_LOCK: Final = ".manifest.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _merge_shards(
 def _lock_folder(results: Path) -> Iterator[None]:
     import fcntl  # not on every system, and imported with the package everywhere
 
-    number = os.open(results / _LOCK, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
+    number = os.open(results / MANIFEST_LOCK, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
     try:
         fcntl.flock(number, fcntl.LOCK_EX)
         yield

@@ -224,7 +224,7 @@ def execute_request(
     request: MeasureRequest,
     on_progress: ProgressSink = lambda outcome: None,
     on_plan: Callable[[int, int], None] = lambda shards, whole: None,
-    on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
+    on_left_out: Callable[[Mapping[str, int]], None] = lambda counts: None,
 ) -> MeasureSummary:
     """Check a request, write the manifest, and measure what is not whole.
 
@@ -344,7 +344,7 @@ def _measure(
     spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
     if request.workers > 1:
         # A large one that begins last is measured while the other workers have nothing to do.
-        waiting = sorted(waiting, key=lambda each: each.size, reverse=True)
+        waiting = sorted(waiting, key=lambda each: each.size * each.share, reverse=True)
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
         if request.on == RAY:

@@ -19,6 +19,7 @@ FORMAT: Final = 1
 """Version of the results folder; a reader refuses a higher one."""
 
 MANIFEST: Final = "manifest.json"
+MANIFEST_LOCK: Final = ".manifest.lock"
 JOURNAL: Final = "journal"
 """Folder of the journals of shards that are under way."""
 

@@ -52,6 +52,8 @@ class Shard:
     """Name of the data set its conversations belong to."""
     size: int
     """Bytes of the file."""
+    share: float = 1.0
+    """Of the rows of the file."""
     first_row: int = 0
     """Rows of the file before it."""
     groups: tuple[int, int] | None = None
@@ -116,7 +118,7 @@ def list_shards(
     shard_size: int | None = None,
     results: Path | None = None,
     wave: Path | None = None,
-    on_left_out: Callable[[Mapping[Path, int]], None] = lambda counts: None,
+    on_left_out: Callable[[Mapping[str, int]], None] = lambda counts: None,
 ) -> tuple[Shard, ...]:
     """Cut a source into shards.
 
@@ -146,11 +148,11 @@ def list_shards(
         raise ConfigError("the source has no name; expected a file, a folder or a pattern")
     check_address(text)
     found = _list_remote(text) if is_remote(text) else _list_local(text)
-    written = WrittenFolders(results, wave)
-    if not is_remote(text) and not Path(text).expanduser().is_file():
-        found = [each for each in found if not written.contains(Path(each.address))]
+    written = WrittenFolders(_read_if_there, results, wave)
+    if not _names_file(text, found):
+        found = [each for each in found if not written.contains(each.address)]
     if written.counts:
-        folders = ", ".join(map(str, sorted(written.counts)))
+        folders = ", ".join(sorted(written.counts))
         if not found:
             raise InputError(
                 f"holds only what faithtui wrote: tables, journals, questions and answers in "
@@ -222,6 +224,13 @@ class _FoundFile:
     relative: str
     """Its path from the folder that was named, with `/`."""
     size: int
+
+
+def _names_file(text: str, found: Sequence[_FoundFile]) -> bool:
+    """Say whether a source is a file that was named, and no folder or pattern."""
+    if is_remote(text):
+        return [each.address for each in found] == [text]
+    return Path(text).expanduser().is_file()
 
 
 def _list_local(text: str) -> list[_FoundFile]:
@@ -334,17 +343,17 @@ def _cut_row_groups(shard: Shard, size: int) -> list[Shard]:
     begin = first_row = count = 0
     for number, more in enumerate(rows):
         if count and count + more > size:
-            cuts.append(_take_groups(shard, first_row, (begin, number)))
+            share = count / sum(rows)
+            cuts.append(_take_groups(shard, first_row, (begin, number), share))
             begin, first_row, count = number, first_row + count, 0
         count += more
-    cuts.append(_take_groups(shard, first_row, (begin, len(rows))))
+    cuts.append(_take_groups(shard, first_row, (begin, len(rows)), count / sum(rows)))
     return cuts
 
 
-def _take_groups(shard: Shard, first_row: int, groups: tuple[int, int]) -> Shard:
-    return replace(
-        shard, name=f"{shard.name}.row-{first_row:010}", first_row=first_row, groups=groups
-    )
+def _take_groups(shard: Shard, first_row: int, groups: tuple[int, int], share: float) -> Shard:
+    name = f"{shard.name}.row-{first_row:010}"
+    return replace(shard, name=name, share=share, first_row=first_row, groups=groups)
 
 
 @contextmanager
@@ -356,6 +365,34 @@ def _open_input(address: str) -> Iterator[Any]:
     system, path = _open_file_system(address)
     with system.open_input_file(path) as opened:
         yield opened
+
+
+def _read_if_there(address: str) -> bytes | None:
+    """Read a small file; None: there is none, or nobody may look.
+
+    Raises:
+        InputError: It is in an object store and cannot be read.
+    """
+    if not is_remote(address):
+        try:
+            return Path(address).read_bytes()
+        except OSError:
+            return None
+    pa = require_pyarrow()
+    from pyarrow import fs
+
+    try:
+        system, path = _open_file_system(address)
+        is_there = system.get_file_info(path).type == fs.FileType.File
+    except (InputError, pa.ArrowException, OSError):
+        return None  # above what was named, where a key of one folder may not look
+    if not is_there:
+        return None
+    try:
+        with system.open_input_file(path) as file:
+            return bytes(file.read())
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"cannot be read: {error}", path=Path(address)) from error
 
 
 def _copy_file(address: str, target: Path) -> None:

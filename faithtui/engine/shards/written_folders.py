@@ -1,25 +1,29 @@
 """Files that this program wrote itself, which are no source when they lie among the logs.
 
-Results folders and folders of waves are known by their `manifest.json`. Only what is written into
-them is left out, since logs may lie in the same folder.
+Results folders and folders of waves are known by a file in them, and one folder may be both. Only
+what is written into them is left out, since logs may lie in the same folder.
 """
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.engine.shards.results_schema import JOURNAL, MANIFEST, TABLES
+from faithtui.engine.shards.results_schema import JOURNAL, MANIFEST, MANIFEST_LOCK, TABLES
 from faithtui.output_files import write_text
 
 QUESTIONS: Final = "questions"
 ANSWERS: Final = "answers"
 """Folders of a wave; each has one file a shard, `SHARD.jsonl`."""
 
-RESULTS_FOLDERS: Final = (*TABLES, JOURNAL)
-_WAVE_FOLDERS: Final = (QUESTIONS, ANSWERS)
+WAVE_MANIFEST: Final = "wave-manifest.json"
+"""Not the name of a results folder's, so that one folder can be both."""
+
+_OF_RESULTS: Final = frozenset((*TABLES, JOURNAL, MANIFEST, MANIFEST_LOCK))
+_OF_WAVE: Final = frozenset((QUESTIONS, ANSWERS, WAVE_MANIFEST))
 _WAVE: Final = "wave of faithtui"
+_HERE: Final = "file://"
 
 
 def mark_wave(folder: Path) -> None:
@@ -28,58 +32,76 @@ def mark_wave(folder: Path) -> None:
     Raises:
         ExportError: It cannot be written.
     """
-    if not (folder / MANIFEST).exists():
+    if not (folder / WAVE_MANIFEST).exists():
         text = json.dumps({"kind": _WAVE, "format": 1})
-        write_text(folder / MANIFEST, [text, "\n"], force=True)
+        write_text(folder / WAVE_MANIFEST, [text, "\n"], force=True)
 
 
 class WrittenFolders:
     """Says of files whether this program wrote them, and counts them by folder."""
 
-    def __init__(self, results: Path | None = None, wave: Path | None = None) -> None:
+    def __init__(
+        self,
+        read_file: Callable[[str], bytes | None],
+        results: Path | None = None,
+        wave: Path | None = None,
+    ) -> None:
         """Begin.
 
         Args:
-            results: A results folder, with or without a manifest.
+            read_file: Reads a small file of the source by its path or address; None: there is none.
+            results: A results folder of this machine, with or without a manifest.
             wave: Folder of a wave, with or without one.
         """
-        self.counts: Counter[Path] = Counter()
+        self.counts: Counter[str] = Counter()
         """How many files were found, by results folder or folder of a wave."""
-        self._inner: dict[Path, tuple[str, ...]] = {}
-        if results is not None:
-            self._inner[results.expanduser().resolve()] = RESULTS_FOLDERS
-        if wave is not None:
-            self._inner[wave.expanduser().resolve()] = _WAVE_FOLDERS
+        self._read_file = read_file
+        self._results = None if results is None else str(results.expanduser().resolve())
+        self._wave = None if wave is None else str(wave.expanduser().resolve())
+        self._inner: dict[str, frozenset[str]] = {}
 
-    def contains(self, file: Path) -> bool:
-        """Say whether a file is one of them."""
-        path = file.resolve()
-        below = path
-        for folder in path.parents:
-            if below.name in (*RESULTS_FOLDERS, *_WAVE_FOLDERS, MANIFEST):
-                inner = self._list_inner(folder)
-                if below.name in inner or (inner and folder / MANIFEST == path):
-                    self.counts[folder] += 1
-                    return True
-            below = folder
+    def contains(self, address: str) -> bool:
+        """Say whether the file of a path or an address is one of them."""
+        for folder, name in _list_folders(address):
+            if name in _OF_RESULTS | _OF_WAVE and name in self._list_inner(folder):
+                self.counts[folder] += 1
+                return True
         return False
 
-    def _list_inner(self, folder: Path) -> tuple[str, ...]:
+    def _list_inner(self, folder: str) -> frozenset[str]:
+        """Give what is written into a folder; nothing where it is none of ours."""
         if folder not in self._inner:
-            self._inner[folder] = _read_inner(folder / MANIFEST)
+            here = folder.removeprefix(_HERE)
+            is_results = here == self._results or self._is_results(folder)
+            is_wave = here == self._wave or self._is_wave(folder)
+            self._inner[folder] = frozenset(
+                (*(_OF_RESULTS if is_results else ()), *(_OF_WAVE if is_wave else ()))
+            )
         return self._inner[folder]
 
+    def _is_results(self, folder: str) -> bool:
+        settings = self._read_object(f"{folder}/{MANIFEST}").get("settings")
+        return isinstance(settings, Mapping) and "judge_fingerprint" in settings
 
-def _read_inner(manifest: Path) -> tuple[str, ...]:
-    """Give the folders that are written beside a manifest; () where it is none of ours."""
-    try:
-        found: Any = json.loads(manifest.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return ()
-    if not isinstance(found, Mapping):
-        return ()
-    if found.get("kind") == _WAVE:
-        return _WAVE_FOLDERS
-    settings = found.get("settings")
-    is_ours = isinstance(settings, Mapping) and "judge_fingerprint" in settings
-    return RESULTS_FOLDERS if is_ours else ()
+    def _is_wave(self, folder: str) -> bool:
+        return self._read_object(f"{folder}/{WAVE_MANIFEST}").get("kind") == _WAVE
+
+    def _read_object(self, address: str) -> Mapping[str, Any]:
+        try:
+            found: Any = json.loads(self._read_file(address) or b"null")
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, Mapping) else {}
+
+
+def _list_folders(address: str) -> Iterator[tuple[str, str]]:
+    """Give each folder that a file lies in, and what of its path lies there; the inmost first."""
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        path = Path(address).resolve()
+        for below, folder in zip((path, *path.parents), path.parents, strict=False):
+            yield str(folder), below.name
+        return
+    while "/" in rest.strip("/"):
+        rest, _, name = rest.rstrip("/").rpartition("/")
+        yield f"{scheme}{separator}{rest.rstrip('/')}", name

@@ -251,7 +251,7 @@ def hash_claims(
 
 _KEPT = (
     *("metric", "window_size", "design", "stratified_by", "seed", "frame", "strata"),
-    "sample_uid",
+    *("sample_uid", "drawn_at", "other_labels"),
 )
 """Columns that a version has from the one before."""
 

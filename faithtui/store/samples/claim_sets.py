@@ -6,12 +6,12 @@ they are the claims', so that whatever annotators say later counts for every run
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from faithtui.agreement.labelled_units import LabelState, is_tied
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
@@ -40,6 +40,7 @@ from faithtui.store.samples.claim_set_rows import (
     read_set_version,
     strata_from_json,
 )
+from faithtui.store.samples.drawing import list_drawn_elsewhere, read_drawing
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.tables import (
@@ -71,6 +72,11 @@ class ClaimSetRow:
     sample_uid: str
     made_by: str
     created_at: datetime
+    drawn_at: datetime | None
+    """When its sample was drawn; None: nothing says."""
+    other_labels: int | None
+    """Claims of it that were not drawn and have a label, of other samples, by the last count; None:
+    nothing says."""
     has_new_labels: bool
     """Its claims have other labels by now than when this version was made."""
 
@@ -126,6 +132,7 @@ class ClaimSets:
             ):
                 return ClaimSetId(newest.id), False
             columns |= {
+                **read_drawing(connection, columns, claims),
                 "name": name,
                 "version": 1 if newest is None else newest.version + 1,
                 "made_by": make_storable(made_by),
@@ -196,6 +203,12 @@ class ClaimSets:
             )
             return frozenset(ConversationId(each) for each in rows.scalars())
 
+    def list_drawn_elsewhere(self, claims: Collection[ClaimId], sample_uid: str) -> set[ClaimId]:
+        """List the claims that samples drew, or claim sets of samples, other than the one named."""
+        with self._database.open_reader() as connection:
+            found = list_drawn_elsewhere(connection, claims, sample_uid)
+            return {ClaimId(each) for each in found}
+
     def weigh_labels(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
         """Say how many claims of a set each of its labelled ones stands for.
 
@@ -250,6 +263,7 @@ class ClaimSets:
                 sample_uid=row.sample_uid,
                 made_by=row.made_by,
                 created_at=row.created_at,
+                **read_drawing(connection, copy_columns(row), claims),
                 claims=tuple(
                     SetClaim(names[each["claim_id"]], each["stratum"], each["place"], each["shown"])
                     for each in claims
@@ -315,6 +329,7 @@ class ClaimSets:
             ]
             known = _refuse_other_version(connection, found)
             if known is not None:
+                _add_drawing(connection, known, found)
                 return ClaimSetId(known.id), False
             return insert_version(connection, _columns_from_bundle(found), rows), True
 
@@ -356,11 +371,22 @@ def _refuse_other_version(connection: Connection, found: ClaimSetBundle) -> AnyR
     return known
 
 
+def _add_drawing(connection: Connection, known: AnyRow, found: ClaimSetBundle) -> None:
+    """Keep what a file says of the drawing of a version that is here, where it says more."""
+    counted = [each for each in (known.other_labels, found.other_labels) if each is not None]
+    connection.execute(
+        update(claim_set)
+        .where(claim_set.c.id == known.id)
+        .values(drawn_at=known.drawn_at or found.drawn_at, other_labels=max(counted, default=None))
+    )
+
+
 def _columns_from_bundle(found: ClaimSetBundle) -> dict[str, Any]:
     return {
         **{name: getattr(found, name) for name in ("name", "version", "digest", "labels_digest")},
         **{name: getattr(found, name) for name in ("metric", "window_size", "design", "seed")},
         **{name: getattr(found, name) for name in ("sample_uid", "made_by", "created_at")},
+        **{name: getattr(found, name) for name in ("drawn_at", "other_labels")},
         "stratified_by": list(found.stratified_by),
         "frame": len(found.claims),
         "strata": [
@@ -389,6 +415,8 @@ def _row_from_columns(connection: Connection, row: AnyRow) -> ClaimSetRow:
         sample_uid=row.sample_uid,
         made_by=row.made_by,
         created_at=row.created_at,
+        drawn_at=row.drawn_at,
+        other_labels=row.other_labels,
         has_new_labels=hash_bundle_labels(connection, human_label.c.claim_id.in_(of_set))
         != row.labels_digest,
     )

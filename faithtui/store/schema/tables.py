@@ -590,6 +590,10 @@ class ClaimSetTable(StoreTable, table=True):
     """Names the sample it was made of."""
     made_by: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
+    drawn_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When its sample was drawn; none: nothing says."""
+    other_labels: int | None
+    """Claims of it that were not drawn and have a label, of other samples; none: nothing says."""
 
 
 class ClaimSetClaimTable(StoreTable, table=True):

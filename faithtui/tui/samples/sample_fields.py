@@ -13,6 +13,7 @@ from faithtui.agreement.sampling.label_plan import (
     plan_for_target,
 )
 from faithtui.errors import ConfigError
+from faithtui.tui.theme.amounts import GROUP_COMMA
 
 _GROUPS = re.compile(r"[ ,](?=\d{3}(?!\d))")
 """What stands between the digits of a large number."""
@@ -55,7 +56,8 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     """Read one number per stratum, or `all`, in the order of the strata.
 
     Args:
-        text: Numbers with blanks or commas between; empty: none.
+        text: Numbers with blanks or commas between; empty: none. A comma before three digits is
+            part of a number, as numbers are shown: `1,000`.
         populations: Claims of each stratum, in the order in which they are listed.
 
     Returns:
@@ -64,7 +66,7 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     Raises:
         ConfigError: Not as many as strata, or not numbers.
     """
-    words = text.replace(",", " ").split()
+    words = GROUP_COMMA.sub("", text).replace(",", " ").split()
     if not words:
         return {}
     if len(words) != len(populations):

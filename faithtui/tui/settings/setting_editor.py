@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
 from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_variable
@@ -29,10 +30,25 @@ if TYPE_CHECKING:
 
 
 class SettingInput(PlainInput):
-    """A line to type the value of one setting in."""
+    """A line to type the value of one setting in: the footer names its keys while it is used."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "save value", tooltip="Save the value", id="setting.save"),
+        Binding(
+            "escape",
+            "drop",
+            "drop value",
+            tooltip="Leave the value as it was",
+            id="setting.drop",
+        ),
+    ]
 
     setting = ""
     """Name of the setting that was typed last, or is being typed."""
+
+    def action_drop(self) -> None:
+        """Let the screen close the line."""
+        raise SkipAction
 
 
 class SettingEditor(Controller["SettingsScreen"]):

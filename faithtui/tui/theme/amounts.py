@@ -4,6 +4,9 @@ import re
 
 from faithtui.errors import ConfigError
 
+GROUP_COMMA = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""What stands between the digits of a large number, as it is shown."""
+
 _NUSD = 1_000_000_000
 _MOST_USD = 1_000_000.0
 _MONEY = re.compile(r"\$?\s*(\d{1,7}(?:\.\d{1,9})?)")
@@ -12,7 +15,7 @@ _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def read_optional_nusd(text: str) -> int | None:
-    """Read an amount of money: `5`, `$2.50`.
+    """Read an amount of money: `5`, `$2.50`, `$1,234.50`.
 
     Returns:
         Units of 1e-9 US dollars; None for a blank text.
@@ -22,7 +25,7 @@ def read_optional_nusd(text: str) -> int | None:
     """
     if not text.strip():
         return None
-    found = _MONEY.fullmatch(text.strip())
+    found = _MONEY.fullmatch(GROUP_COMMA.sub("", text.strip()))
     if found is None or not 0 < float(found[1]) <= _MOST_USD:
         raise ConfigError("dollars are a number above 0, such as 5 or 2.50; blank: no limit")
     whole, _, part = found[1].partition(".")
@@ -30,7 +33,7 @@ def read_optional_nusd(text: str) -> int | None:
 
 
 def read_tokens(text: str) -> int | None:
-    """Read a number of tokens: `800000`, `800k`, `1.5M`; blanks between digits may be there.
+    """Read a number of tokens: `800000`, `800,000`, `800k`, `1.5M`; blanks may be between digits.
 
     Returns:
         The number; None for a blank text.
@@ -38,7 +41,7 @@ def read_tokens(text: str) -> int | None:
     Raises:
         ConfigError: It is none, or nothing.
     """
-    bare = text.replace(" ", "").replace(",", "")
+    bare = GROUP_COMMA.sub("", text.replace(" ", ""))
     if not bare:
         return None
     found = _TOKENS.fullmatch(bare)

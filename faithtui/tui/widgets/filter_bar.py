@@ -33,8 +33,9 @@ class TermSuggester(Suggester):
         self._complete = complete
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Complete the last word."""
-        return self._complete(value)
+        """Complete the last word, where it begins with what is typed."""
+        found = self._complete(value)
+        return found if found is not None and found.startswith(value) else None
 
 
 class FilterInput(PlainInput):

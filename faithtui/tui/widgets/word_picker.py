@@ -128,6 +128,8 @@ class WordPicker(Pane):
         self._sentence: tuple[int, int] | None = None
         """A selected sentence, with its full stop; None once the selection is another one."""
         self._is_dragging = False
+        self._is_drag_taken = False
+        """Words were taken as the mouse let go, and nothing was chosen since."""
 
     def show_text(
         self, text: str, marks: Sequence[tuple[int, int]], *, title: str, begin: int = 0
@@ -144,6 +146,7 @@ class WordPicker(Pane):
         self._words = find_word_spans(self._text)
         self._marks = marks
         self._anchor = self._sentence = None
+        self._is_drag_taken = False
         behind = (place for place, (_, end) in enumerate(self._words) if end > begin)
         self._cursor = next(behind, 0)
         self.show(self._build_lines, title=title, keep=False)
@@ -199,6 +202,7 @@ class WordPicker(Pane):
         """Begin a selection here, or drop the one there is."""
         self._anchor = self._cursor if self._anchor is None else None
         self._sentence = None
+        self._is_drag_taken = False
         self._redraw()
 
     def action_sentence(self) -> None:
@@ -217,11 +221,12 @@ class WordPicker(Pane):
         ]
         self._anchor, self._cursor = inside[0], inside[-1]
         self._sentence = sentence.start, sentence.end
+        self._is_drag_taken = False
         self._redraw()
 
     def action_select(self) -> None:
-        """Tell what is selected."""
-        found = self.selection
+        """Tell what is selected; nothing where the mouse has just taken it."""
+        found = None if self._is_drag_taken else self.selection
         if found is not None:
             self.post_message(self.Selected(self, *found))
 
@@ -253,6 +258,7 @@ class WordPicker(Pane):
         self._is_dragging = False
         if self._anchor is not None:
             self.action_select()
+            self._is_drag_taken = True
 
     def _word_at(self, event: events.MouseEvent) -> int | None:
         """Find the word under the mouse, or the nearest one on its line."""
@@ -278,6 +284,7 @@ class WordPicker(Pane):
         if self._words:
             self._cursor = max(0, min(len(self._words) - 1, word))
             self._sentence = None
+            self._is_drag_taken = False
             self._redraw()
 
     def _place_of(self, word: int) -> tuple[int, int]:

@@ -455,3 +455,25 @@ def test_a_report_that_looks_at_the_test_part_unasked_says_so(cli: Cli, taught: 
     assert "this use is not counted" in whole.err
     assert cli("report", "2", "--split", "dev", "--store", taught).err == ""
     assert cli("split", "--store", taught, "--json").json["test_openings"] == []
+
+
+def test_an_export_with_nothing_to_write_says_why(cli: Cli, project: Path, tmp_path: Path) -> None:
+    """No labels, and labels that all agree with the judge, are told apart."""
+    plain = tmp_path / "plain.db"
+    store_with(plain, [conversation("new")]).close()
+    assert cli("run", "--store", plain).code == 0
+    for what in ("examples", "ragas"):
+        unlabelled = cli("export", what, "--store", plain)
+        assert unlabelled.code == 0
+        assert "no claim of run 1 has a human label that counts here" in unlabelled.err
+    with Store.open(plain) as store:
+        label(store, RunId(1), lambda claim: "yes")
+        agreeing = {each.judge for each in store.reviews.read_claim_units(RunId(1))}
+    assert agreeing == {"yes"}
+    found = cli("export", "examples", "--store", plain)
+    assert (found.code, found.out) == (0, "")
+    assert "annotators agree with the judge on 2 labelled claims; add such claims with --all" in (
+        found.err
+    )
+    told = cli("export", "examples", "1", "--store", project).err
+    assert "nothing to write" not in told

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from faithtui import draw_sample, measure_shards
+from faithtui.engine.shards.shard_source import list_shards
+from faithtui.errors import InputError
 from faithtui.store.store import Store
 from tests.engine.population.test_measure_to_report import write_logs
 
@@ -60,6 +62,15 @@ def test_logs_and_results_are_read_where_they_lie(tmp_path: Path, object_store: 
     here = measure_shards(tmp_path / "logs", tmp_path / "local")
     assert there.conversations == here.conversations == 16
     copy_into(tmp_path / "results", f"{object_store}/results")
+    left_out: dict[str, int] = {}
+    for source in ("", "/**"):
+        found = list_shards(object_store + source, on_left_out=left_out.update)
+        assert [each.name for each in found] == [
+            f"logs__{each.name}" for each in list_shards(tmp_path / "logs")
+        ], "results are no logs there either"
+        assert list(left_out) == [f"{object_store}/results"]
+    with pytest.raises(InputError, match=f"in {object_store}/results are no source"):
+        list_shards(f"{object_store}/results/claims")
     samples = [
         draw_sample(results, tmp_path / name, size=14, stratify=["verdict", "team"], seed=5)
         for results, name in ((f"{object_store}/results", "a.db"), (tmp_path / "results", "b.db"))

@@ -13,6 +13,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.library.measurement import build_metric
 from faithtui.engine.preview import run_preview
 from faithtui.engine.preview.estimates import (
     EXPENSIVE_NUSD,
@@ -239,13 +240,27 @@ def test_windows_are_counted_beyond_the_sample(
 def test_looking_ends_after_so_much_text_and_sooner_for_a_free_judge(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    length = run_preview._count_characters(store.conversations.get(ConversationId(1)))
+    metric = build_metric("turn-faithfulness", None)
+    length = run_preview._count_characters(metric, store.conversations.get(ConversationId(1)))
     monkeypatch.setattr(run_preview, "MOST_FREE_TEXT", 3 * length)
     monkeypatch.setattr(run_preview, "MOST_TEXT", 5 * length)
     free, paid = (
         preview_requests(store, [RunRequest(judge=each)])[0] for each in ("offline", PAID)
     )
     assert (free.sampled, paid.sampled) == (3, 5)
+
+
+def test_what_several_windows_hold_counts_several_times(store: Store) -> None:
+    """A question about a window is made from all of it, so long conversations take longer."""
+    metric = build_metric("turn-faithfulness", {"window_size": 1})
+    wide = build_metric("turn-faithfulness", {"window_size": 3})
+    many = conversation("many", 3)
+    one, three = (run_preview._count_characters(each, many) for each in (metric, wide))
+    assert one == sum(
+        len(turn.content) + sum(len(each.text) for each in turn.retrieval_context or ())
+        for turn in many.turns
+    )
+    assert one < three < 3 * one
 
 
 def test_a_busy_machine_tells_the_same_numbers(

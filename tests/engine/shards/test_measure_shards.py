@@ -5,6 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from faithtui import measure_shards
@@ -274,16 +276,36 @@ def test_a_results_address_with_a_key_is_refused_without_it(tmp_path: Path) -> N
     assert "SECRET" not in str(caught.value)
 
 
-def test_large_shards_are_dealt_out_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "s"
-    for name, talks in (("a", 1), ("b", 3), ("c", 2)):
-        write_lines(source / f"{name}.jsonl", TALKS[:1] * talks)
-    dealt: list[str] = []
+@pytest.fixture
+def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the shards that several workers are given, in order; none is measured."""
+    names: list[str] = []
 
     async def note_order(settings: object, shards: Sequence[Shard], *_: object) -> list[object]:
-        dealt.extend(each.name for each in shards)
+        names.extend(each.name for each in shards)
         return []
 
     monkeypatch.setattr("faithtui.engine.shards.measure_shards.measure_in_processes", note_order)
+    return names
+
+
+def test_large_shards_are_dealt_out_first(tmp_path: Path, dealt: list[str]) -> None:
+    source = tmp_path / "s"
+    for name, talks in (("a", 1), ("b", 3), ("c", 2)):
+        write_lines(source / f"{name}.jsonl", TALKS[:1] * talks)
     measure_shards(source, tmp_path / "r", workers=2)
     assert dealt == ["b.jsonl", "c.jsonl", "a.jsonl"]
+
+
+def test_pieces_of_a_file_are_dealt_out_by_their_own_size(tmp_path: Path, dealt: list[str]) -> None:
+    source = tmp_path / "s"
+    source.mkdir()
+    table = pa.table({"question": ["What?"] * 70, "answer": [f"It is {n}." for n in range(70)]})
+    with pq.ParquetWriter(source / "cut.parquet", table.schema) as writer:
+        for first, rows in ((0, 10), (10, 40), (50, 20)):
+            writer.write_table(table.slice(first, rows))
+    size = (source / "cut.parquet").stat().st_size
+    write_lines(source / "whole.json", ["x" * (size // 2)])
+    measure_shards(source, tmp_path / "r", workers=2, shard_size=20)
+    pieces = [f"cut.parquet.row-{first:010}" for first in (10, 50, 0)]
+    assert dealt == [pieces[0], "whole.json", *pieces[1:]]

@@ -194,10 +194,51 @@ def test_a_wave_and_earlier_results_among_the_logs_are_no_logs(tmp_path: Path) -
         summary = measure()
         assert [each.shard for each in summary.outcomes] == names
         assert answer_files(wave)
-    left_out: dict[Path, int] = {}
-    shards = list_shards(logs, on_left_out=left_out.update)
-    assert [each.name for each in shards] == names, "also by a command that names neither"
-    assert left_out == {logs / "old": 9, results: 4, wave: 7}
-    with pytest.raises(InputError, match=re.escape(f"in {wave} are no source")):
-        list_shards(wave / "questions")
-    assert list_shards(wave / "manifest.json"), "what is named is read"
+    for scheme in ("", "file://"):
+        left_out: dict[str, int] = {}
+        shards = list_shards(f"{scheme}{logs}", on_left_out=left_out.update)
+        assert [each.name for each in shards] == names, "also by a command that names neither"
+        counts = {logs / "old": 9, results: 4, wave: 7}
+        assert left_out == {f"{scheme}{folder}": count for folder, count in counts.items()}
+        with pytest.raises(InputError, match=re.escape(f"in {scheme}{wave} are no source")):
+            list_shards(f"{scheme}{wave}/questions")
+        assert list_shards(f"{scheme}{wave}/wave-manifest.json"), "what is named is read"
+    assert [each.name for each in list_shards(f"file://{logs}/**")] == names, "hidden files too"
+
+
+def test_one_folder_for_results_and_wave_is_left_out_as_both(tmp_path: Path) -> None:
+    logs = write_source(tmp_path / "logs")
+    both = logs / "x"
+
+    def measure(results: Path) -> MeasureSummary:
+        return measure_shards(
+            logs, results, judge="openai:m", base_url="http://127.0.0.1:9/v1", wave=both
+        )
+
+    for _ in range(2):
+        assert [each.shard for each in measure(both).outcomes] == ["0.jsonl", "1.jsonl"]
+        assert answer_files(both)
+    assert list((both / "journal").glob("*.jsonl"))
+    for address in (str(logs), f"file://{logs}"):
+        assert [each.name for each in list_shards(address)] == ["0.jsonl", "1.jsonl"]
+    (both / "wave-manifest.json").unlink()
+    (both / "manifest.json").unlink()
+    for address in (str(logs), f"file://{logs}"):
+        named = list_shards(address, results=both, wave=both)
+        assert [each.name for each in named] == ["0.jsonl", "1.jsonl"], "without a manifest"
+
+
+def test_a_manifest_of_somebody_else_in_the_folder_of_a_wave_is_a_log(tmp_path: Path) -> None:
+    logs = write_source(tmp_path / "logs")
+    (logs / "w").mkdir()
+    (logs / "w" / "manifest.json").write_text("{}")
+    for _ in range(2):
+        summary = measure_shards(
+            logs,
+            tmp_path / "r",
+            judge="openai:m",
+            base_url="http://127.0.0.1:9/v1",
+            wave=logs / "w",
+        )
+        names = [each.shard for each in summary.outcomes]
+        assert names == ["0.jsonl", "1.jsonl", "w__manifest.json"]

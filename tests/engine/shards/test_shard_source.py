@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
 
 from faithtui.engine.shards.shard_source import check_address, find_shard, list_shards
 from faithtui.errors import ConfigError, InputError
@@ -249,3 +250,47 @@ def test_results_within_the_source_are_no_source(tmp_path: Path) -> None:
 def test_a_source_without_a_name_is_not_the_current_folder(empty: str) -> None:
     with pytest.raises(ConfigError, match="the source has no name"):
         list_shards(empty)
+
+
+class GuardedStore:
+    """Files of this machine, as an object store gives them to a key that may not do everything."""
+
+    def __init__(self, refused: str) -> None:
+        self._refused = refused
+
+    def get_file_info(self, wanted: object) -> object:
+        if self._refused == "look" and str(wanted).endswith("manifest.json"):
+            raise PermissionError("access denied")
+        return fs.LocalFileSystem().get_file_info(wanted)
+
+    def open_input_file(self, path: str) -> object:
+        raise OSError(f"no access to {path}")
+
+
+def test_results_at_an_address_that_cannot_be_known_are_refused_and_nobody_elses_are_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path / "replies" / "a.jsonl")
+    (tmp_path / "manifest.json").write_text("{}", encoding="utf-8")
+    source = f"file://{tmp_path}/replies"
+
+    def guard(refused: str) -> None:
+        monkeypatch.setattr(
+            "faithtui.engine.shards.shard_source._open_file_system",
+            lambda address: (GuardedStore(refused), address.removeprefix("file://")),
+        )
+
+    guard("read")
+    with pytest.raises(InputError, match=r"manifest.json.*cannot be read: no access to"):
+        list_shards(source)
+    guard("look")
+    assert [each.name for each in list_shards(source)] == ["a.jsonl"]
+
+
+def test_a_folder_whose_address_cannot_be_opened_does_not_keep_others_from_being_read(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.jsonl", "of us/replies/b.jsonl"):
+        write_lines(tmp_path / name)
+    names = [each.name for each in list_shards(f"file://{tmp_path}")]
+    assert names == ["a.jsonl", "of_us__replies__b.jsonl"]

@@ -3,6 +3,7 @@
 import importlib.util
 import shutil
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -295,6 +296,33 @@ def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
             found.metric, found.window_size, found.design, found.strata, found.claims
         )
         assert digest == row.digest
+
+
+def test_a_claim_set_of_an_older_file_was_drawn_when_its_sample_was(path: Path) -> None:
+    shutil.copy(FIXTURES / "v17.sqlite", path)
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE claim_set SET sample_uid = (SELECT min(uid) FROM sample)")
+        raw.execute(
+            "INSERT INTO claim_set SELECT id + 1, 'gone', version, digest, labels_digest, metric, "
+            "window_size, design, stratified_by, seed, frame, strata, 'no-such', made_by, "
+            "created_at FROM claim_set"
+        )
+    raw.close()
+    with Store.open(path) as store:
+        by_name = {each.name: each for each in store.claim_sets.rows()}
+        (sample,) = [
+            each for each in store.samples.rows("me") if each.uid == by_name["kept"].sample_uid
+        ]
+        assert by_name["kept"].drawn_at == sample.created_at
+        assert by_name["gone"].drawn_at is None
+        assert {each.other_labels for each in by_name.values()} == {None}
+
+
+def test_the_drawing_of_a_claim_set_of_a_file_is_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v18.sqlite", path)
+    with Store.open(path) as store:
+        (row,) = store.claim_sets.rows()
+        assert (row.drawn_at, row.other_labels) == (datetime(2026, 1, 1, tzinfo=UTC), 2)
 
 
 def test_guidelines_and_marked_evidence_of_a_file_are_kept(path: Path) -> None:

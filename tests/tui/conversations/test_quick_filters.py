@@ -131,6 +131,16 @@ async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None
         assert screen.state.filter == "is:unlabelled"
 
 
+async def test_the_beginning_of_a_word_that_means_a_term_completes_to_it(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        await press(pilot, "slash", *"unre")
+        assert "tab is:unlabelled" in status(app)
+        assert "filter /  unre  " in screen_text(app), "nothing that does not follow is drawn"
+        await press(pilot, "tab", "enter")
+        assert screen.state.filter == "is:unlabelled"
+
+
 async def test_annotators_judges_and_data_sets_that_are_known_are_offered(
     app: FaithApp, store_path: Path
 ) -> None:

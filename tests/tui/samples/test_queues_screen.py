@@ -199,6 +199,7 @@ def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
     assert (read_share("0,2"), read_share("1")) == (0.2, 1.0)
     have = {"judge no": 5, "judge yes": 9}
     assert read_sizes("", have) == {}
+    assert read_sizes("1,000 2,500", {"a": 5000, "b": 3000}) == {"a": 1000, "b": 2500}
     assert read_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
     for wrong in ("0", "x", "1.5", "1,5", ""):
         with pytest.raises(ConfigError):
@@ -206,7 +207,7 @@ def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
     for wrong in ("-0.1", "1.1", "half", "nan"):
         with pytest.raises(ConfigError):
             read_share(wrong)
-    for wrong in ("1", "1 2 3", "1 two", "1 -2"):
+    for wrong in ("1", "1 2 3", "1 two", "1 -2", "1,000"):
         with pytest.raises(ConfigError):
             read_sizes(wrong, have)
 

@@ -121,6 +121,19 @@ async def test_without_a_settings_file_nothing_can_be_changed(app: FaithApp) -> 
         assert "not known here" in text_of(app, "values")
 
 
+async def test_the_footer_names_the_keys_of_a_value_that_is_typed(make: Make, file: Path) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Judge", 2)
+        before = content(file)
+        await press(pilot, "e", "9")
+        assert "enter save value  esc drop value" in screen_text(app)
+        await press(pilot, "escape")
+        assert "save value" not in screen_text(app)
+        assert screen.focused is screen.values
+        assert content(file) == before
+
+
 async def test_a_number_that_was_unset_is_typed(make: Make, file: Path) -> None:
     app = make()
     async with app.run_test(size=SIZE) as pilot:

@@ -25,14 +25,27 @@ def test_a_number_of_tokens_does_too(count: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "nusd"),
-    [("5", 5_000_000_000), ("$2.50", 2_500_000_000), (" 0.05 ", 50_000_000), ("", None)],
+    [
+        ("5", 5_000_000_000),
+        ("$2.50", 2_500_000_000),
+        (" 0.05 ", 50_000_000),
+        ("", None),
+        ("$1,234.50", 1_234_500_000_000),
+    ],
 )
 def test_dollars_are_read(text: str, nusd: int | None) -> None:
     assert read_optional_nusd(text) == nusd
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("800k", 800_000), ("1.5M", 1_500_000), ("12 000", 12_000), (" ", None)]
+    ("text", "count"),
+    [
+        ("800k", 800_000),
+        ("1.5M", 1_500_000),
+        ("12 000", 12_000),
+        ("1,200,000", 1_200_000),
+        (" ", None),
+    ],
 )
 def test_tokens_are_read(text: str, count: int | None) -> None:
     assert read_tokens(text) == count
@@ -48,3 +61,11 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
 def test_what_is_no_number_of_tokens_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="tokens are"):
         read_tokens(text)
+
+
+@pytest.mark.parametrize("text", ["1,5", "1,5M", "1,50", "1,2000"])
+def test_a_comma_that_groups_no_digits_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="tokens are"):
+        read_tokens(text)
+    with pytest.raises(ConfigError, match="dollars are"):
+        read_optional_nusd(text)

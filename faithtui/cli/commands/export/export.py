@@ -50,6 +50,9 @@ OPTIONS_OF_KIND: Final = {
 }
 """What can be exported, and the options that each takes besides the common ones."""
 
+EXPORTS: Final = tuple(each for each in OPTIONS_OF_KIND if each != _BUNDLE)
+"""The words for it; a bundle is `labels` in one of their formats."""
+
 _ALIASES: Final = {"otel": "opentelemetry"}
 """Other names, which no spelling shows."""
 
@@ -154,13 +157,12 @@ def export(
         "--limit": limit is not None,
         "--seed": seed is not None,
     }
-    known = [each for each in OPTIONS_OF_KIND if each != _BUNDLE]
-    if what not in known:
+    if what not in EXPORTS:
         from faithtui.domain.text.suggestions import format_suggestion
 
-        meant = format_suggestion(_ALIASES.get(what.lower(), what), known)
+        meant = format_suggestion(_ALIASES.get(what.lower(), what), EXPORTS)
         raise ConfigError(
-            f"there is nothing called `{what}` to export; known: {', '.join(known)}{meant}"
+            f"there is nothing called `{what}` to export; known: {', '.join(EXPORTS)}{meant}"
         )
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
@@ -279,6 +281,13 @@ def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") 
     found = collect_examples(store, run, wanted)
     kind = "example" if wanted.everything else "disagreement"
     print_to_stderr(f"{len(found.examples)} of {plural(found.available, kind)}")
+    if not found.labelled:
+        print_to_stderr(_explain_missing_labels(run, wanted.split))
+    elif not found.available:
+        print_to_stderr(
+            "there is nothing to write: annotators agree with the judge on "
+            f"{plural(found.labelled, 'labelled claim')}; add such claims with --all"
+        )
     if wanted.split is None and store.splits.read_split() is not None:
         print_to_stderr("examples of all splits; a prompt is built from those of --split train")
     return example_lines(found.examples)
@@ -298,4 +307,15 @@ def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None")
         )
     if found.unfair:
         print_to_stderr(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
+    if not (found.answers or found.unfinished or found.unfair):
+        print_to_stderr(_explain_missing_labels(run, split))
     return [ragas_json(found.answers)]
+
+
+def _explain_missing_labels(run: "RunId", split: "Split | None") -> str:
+    """Say why there is nothing to write, and what to do."""
+    within = "" if split is None else f" in the {split} split"
+    return (
+        f"there is nothing to write: no claim of run {run}{within} has a human label that counts "
+        "here; ratings of whole answers do not. Label claims in `faithtui`, or by `faithtui label`"
+    )

@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TextIO
 
 from faithtui.cli.output import is_quiet, plural
@@ -37,7 +36,7 @@ class ShardProgressLine:
         if not is_quiet() and whole:
             self._out.write(f"{whole:,} of {plural(shards, 'shard')} whole from before\n")
 
-    def tell_left_out(self, counts: Mapping[Path, int]) -> None:
+    def tell_left_out(self, counts: Mapping[str, int]) -> None:
         """Say which files among the logs are no logs, as faithtui wrote them."""
         if not is_quiet():
             for folder, files in sorted(counts.items()):

@@ -270,7 +270,7 @@ def measure_accuracy(seen: GateInput, level: LevelReport) -> JudgeAccuracy | Non
 
 
 def write_certificate_file(path: Path, certificate: Certificate, *, force: bool) -> None:
-    """Write a certificate to a file, whole or not at all; see `faithtui.output_files.replacing`.
+    """Write a certificate to a file, whole or not at all, as `write_atomically` does.
 
     Raises:
         ExportError: It is a store, is there already, or cannot be written.

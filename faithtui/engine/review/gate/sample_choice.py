@@ -6,11 +6,13 @@ that looks best, and who deletes conversations can delete those with the faults.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
-from faithtui.agreement.sampling.draw import SampleKind
-from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.ids import SampleId
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -32,11 +34,32 @@ _OTHERS = (
     "leave out {others:,}: whoever has several can show the best one."
 )
 
-
+_UNKNOWN = (
+    "nothing says when the sample of «{name}» was drawn, nor how many labels other samples have: "
+    "whoever knows labels can choose a sample that suits. Export the claim set again where it was "
+    "drawn, and import it here."
+)
 _DELETED = (
     "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
     "by {by}), alone or with conversations: what is left need not be like what was labelled."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """How the labelled claims were drawn."""
+
+    name: str
+    sample_uid: str
+    drawn_at: datetime | None
+    """None: nothing says."""
+    other_labels: int | None
+    """Labels of other samples that were counted where it was drawn; None: nothing says."""
+
+    @classmethod
+    def of(cls, row: SampleRow) -> Self:
+        """Read it of a sample that is here."""
+        return cls(row.name, row.uid, row.created_at, 0)
 
 
 def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[ReportWarning, ...]:
@@ -48,21 +71,27 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
         readings: What judge and people said; the design says which sample it is.
     """
     found = _warn_of_deletions(store, run)
-    row = _find_sample(store, readings)
-    if row is None or not (inside := _list_labelled(readings.claims)):
+    drawing = _find_drawing(store, readings)
+    if drawing is None or not (inside := _list_labelled(readings.claims)):
         return tuple(found)
-    early = store.provenance.list_labelled_before([each.claim for each in inside], row.created_at)
+    if drawing.drawn_at is None or drawing.other_labels is None:
+        return (*found, _warn("drawing_unknown", _UNKNOWN.format(name=drawing.name)))
+    early = store.provenance.list_labelled_before([each.claim for each in inside], drawing.drawn_at)
     if len(early) > MANY_KNOWN * len(inside):
         found.append(
             _warn(
                 "drawn_after_labels",
-                _KNOWN.format(early=len(early), many=len(inside), name=row.name),
+                _KNOWN.format(early=len(early), many=len(inside), name=drawing.name),
             )
         )
-    others = _count_others(store, run, row, readings.claims)
+    counted = _count_others(store, run, drawing.sample_uid, readings.claims)
+    others = max(counted, drawing.other_labels)
     if others >= LARGE_SAMPLE * len(inside):
         found.append(
-            _warn("other_samples", _OTHERS.format(name=row.name, many=len(inside), others=others))
+            _warn(
+                "other_samples",
+                _OTHERS.format(name=drawing.name, many=len(inside), others=others),
+            )
         )
     return tuple(found)
 
@@ -87,16 +116,18 @@ def _warn(code: str, message: str) -> ReportWarning:
     return ReportWarning(code, Severity.CAUTION, message, ReportLevel.CLAIMS)
 
 
-def _find_sample(store: Store, readings: RunUnits) -> SampleRow | None:
-    """Find what was drawn; None for a census, and for what was drawn in another store."""
+def _find_drawing(store: Store, readings: RunUnits) -> _Drawing | None:
+    """Find how it was drawn; None for a census. What was drawn elsewhere its claim set tells."""
     design = readings.design
     if design.sample is not None:
-        return store.samples.row(SampleId(design.sample), _NO_REVIEWER)
+        return _Drawing.of(store.samples.row(SampleId(design.sample), _NO_REVIEWER))
     if design.claim_set is None:
         return None
-    uid = store.claim_sets.row(design.claim_set).sample_uid
-    rows = store.samples.rows(_NO_REVIEWER)
-    return next((each for each in rows if each.uid == uid), None)
+    made = store.claim_sets.row(design.claim_set)
+    for each in store.samples.rows(_NO_REVIEWER):
+        if each.uid == made.sample_uid:
+            return _Drawing.of(each)
+    return _Drawing(made.title, made.sample_uid, made.drawn_at, made.other_labels)
 
 
 def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
@@ -107,8 +138,8 @@ def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
     ]
 
 
-def _count_others(store: Store, run: RunRow, row: SampleRow, claims: Sequence[ClaimUnit]) -> int:
-    """Count the labelled claims outside the sample that other samples have, of whatever run.
+def _count_others(store: Store, run: RunRow, uid: str, claims: Sequence[ClaimUnit]) -> int:
+    """Count the labelled claims outside the sample that other samples and claim sets drew.
 
     A second run over the same conversations has the same claims. Where a sample was deleted, all
     that lie outside count: its labels stay, and nothing says whose they were.
@@ -121,10 +152,4 @@ def _count_others(store: Store, run: RunRow, row: SampleRow, claims: Sequence[Cl
         for each in store.deletions.rows()
     ):
         return len(outside)
-    drawn: set[ClaimId] = set()
-    if outside:
-        for each in store.samples.rows(_NO_REVIEWER):
-            if each.id != row.id and each.kind is SampleKind.SAMPLE:
-                entries = store.samples.entries(each.id, _NO_REVIEWER)
-                drawn.update(entry.claim for entry in entries)
-    return len(drawn & outside)
+    return len(store.claim_sets.list_drawn_elsewhere(outside, uid)) if outside else 0

@@ -93,6 +93,9 @@ def test_files_of_faithtui_among_the_logs_are_left_out_and_told(cli: Cli, source
     found = cli("measure", source, "-o", source.parent / "results")
     assert f"9 files of earlier results or waves left out, in {source / 'old'}\n" in found.err
     assert "2 of 2 shards whole" in found.out
+    found = cli("measure", f"file://{source}", "-o", source.parent / "again")
+    assert f"9 files of earlier results or waves left out, in file://{source}/old\n" in found.err
+    assert "2 of 2 shards whole" in found.out
 
 
 def test_results_at_an_address_are_refused_with_the_way(cli: Cli, source: Path) -> None:
@@ -146,14 +149,14 @@ def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
     line.begin(4, 1)
     now[0] = 10.0
     line(ShardOutcome("a", is_whole=False, conversations=3, calls=10, cost_usd=0.5))
-    line(ShardOutcome("b", is_whole=True, conversations=5, failed=1, calls=20, cost_usd=0.25))
+    line(ShardOutcome("b", is_whole=True, conversations=2795, failed=1, calls=20, cost_usd=0.25))
     line(ShardOutcome("b", is_whole=False, conversations=4, calls=19, cost_usd=0.2))
     now[0] = 20.0
     line.end()
     assert out.getvalue().splitlines() == [
         "1 of 4 shards whole from before",
         "1/4 shards · 3 conversations · 0:10 · 10 calls · 60/min · $0.5000",
-        "2/4 shards · 8 conversations · 0:20 · 30 calls · 90/min · $0.7500 · 1 failed",
+        "2/4 shards · 2,798 conversations · 0:20 · 30 calls · 90/min · $0.7500 · 1 failed",
     ]
 
 

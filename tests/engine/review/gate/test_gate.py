@@ -31,6 +31,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import GateRequest, GateResult, check_gate
+from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
@@ -832,6 +833,135 @@ def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Cale
     assert "of other samples the figures leave out" in result.checks[1].reason
     accepting = replace(order, accept=("other_samples",))
     assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+
+
+def carry(
+    store: Store,
+    sample: SampleId,
+    other: Store,
+    file: Path,
+    change: dict[str, object] | None = None,
+) -> RunId:
+    """Make a claim set of a sample, import it into another store, and judge its claims there."""
+    made, _ = store.claim_sets.make("shop", sample, "ann")
+    export_claim_set(store, made.id, file, force=True)
+    if change is not None:
+        header, *rest = file.read_text(encoding="utf-8").splitlines()
+        fields = {**json.loads(header), **change}
+        file.write_text("\n".join([json.dumps(fields), *rest]) + "\n", encoding="utf-8")
+    brought = import_claim_set(other, file).row
+    return run_over(other, replace(JUDGED, claims_from="set", claim_set=brought.id))
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(tmp_path / "elsewhere.db", clock=calendar) as opened:
+        yield opened
+
+
+UNDECIDED = CheckOutcome.UNDECIDED
+BY_SAMPLE = GateRequest(kappa=0.2)
+
+
+def ask(store: Store, run: RunId, calendar: Calendar, *accepted: str) -> tuple[CheckOutcome, str]:
+    result = check_gate(store, run, replace(BY_SAMPLE, accept=accepted), clock=calendar)
+    (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
+    assert result.outcome is kappa.outcome
+    return kappa.outcome, kappa.reason
+
+
+def test_a_claim_set_tells_another_store_that_labels_were_known_before_it_was_drawn(
+    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(empty)
+    frame = [each.claim for each in empty.samples.read_frame(run, ())]
+    label(empty, run, only=frame[:-4])
+    late = carry(empty, draw_again(empty, run, 5), elsewhere, tmp_path / "late.jsonl")
+    outcome, reason = ask(elsewhere, late, calendar)
+    assert outcome is UNDECIDED
+    assert "labelled claims of the sample «shop version 1» had a label before" in reason
+    assert ask(elsewhere, late, calendar, "drawn_after_labels")[0] is CheckOutcome.PASSED
+
+
+def test_a_claim_set_that_was_drawn_before_labels_were_known_passes_in_another_store(
+    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(empty)
+    sample = draw_again(empty, run, 5)
+    label(empty, run, only=[each.claim for each in empty.samples.entries(sample, "ann")])
+    honest = carry(empty, sample, elsewhere, tmp_path / "shop.jsonl")
+    assert ask(elsewhere, honest, calendar)[0] is CheckOutcome.PASSED
+
+
+@pytest.mark.parametrize("is_made_first", [False, True])
+def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
+    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path, is_made_first: bool
+) -> None:
+    """Also where it was made before any label: they are counted when the set leaves."""
+    run = run_over(empty)
+    samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
+    if is_made_first:
+        empty.claim_sets.make("shop", samples[0], "ann")
+    drawn = [[each.claim for each in empty.samples.entries(one, "ann")] for one in samples]
+    label(empty, run, only=[*drawn[0], *drawn[1]])
+    best = carry(empty, samples[0], elsewhere, tmp_path / "shop.jsonl")
+    outcome, reason = ask(elsewhere, best, calendar)
+    assert outcome is UNDECIDED
+    others = len(set(drawn[1]) - set(drawn[0]))
+    assert f"of other samples the figures leave out {others}" in reason
+    assert ask(elsewhere, best, calendar, "other_samples")[0] is CheckOutcome.PASSED
+
+
+def test_the_best_of_several_imported_claim_sets_is_asked_about(
+    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    """Each left its store before the sample of the next was drawn."""
+    run = run_over(empty)
+    for number, name in enumerate(("one", "two")):
+        sample = draw_again(empty, run, 5 + number, 40)
+        drawn = [each.claim for each in empty.samples.entries(sample, "ann")]
+        label(empty, run, only=drawn)
+        made, _ = empty.claim_sets.make(name, sample, "ann")
+        export_claim_set(empty, made.id, tmp_path / name, force=False)
+    first = import_claim_set(elsewhere, tmp_path / "one").row
+    assert first.other_labels == 0
+    judged = run_over(elsewhere, replace(JUDGED, claims_from="set", claim_set=first.id))
+    assert ask(elsewhere, judged, calendar)[0] is CheckOutcome.PASSED
+    import_claim_set(elsewhere, tmp_path / "two")
+    assert "of other samples" in ask(elsewhere, judged, calendar)[1]
+
+
+def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
+    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(empty)
+    sample = draw_again(empty, run, 5)
+    label(empty, run, only=[each.claim for each in empty.samples.entries(sample, "ann")])
+    file = tmp_path / "shop.jsonl"
+    older = carry(empty, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
+    outcome, reason = ask(elsewhere, older, calendar)
+    assert outcome is UNDECIDED
+    assert "nothing says when the sample of «shop version 1» was drawn" in reason
+    assert ask(elsewhere, older, calendar, "drawing_unknown")[0] is CheckOutcome.PASSED
+    export_claim_set(empty, empty.claim_sets.find("shop").id, file, force=True)
+    assert not import_claim_set(elsewhere, file).is_new
+    assert ask(elsewhere, older, calendar)[0] is CheckOutcome.PASSED
+
+
+@pytest.mark.parametrize("has_other", [False, True])
+def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
+    empty: Store, calendar: Calendar, has_other: bool
+) -> None:
+    run = run_over(empty)
+    samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
+    drawn = [[each.claim for each in empty.samples.entries(one, "ann")] for one in samples]
+    label(empty, run, only=[*drawn[0], *(drawn[1] if has_other else ())])
+    made, _ = empty.claim_sets.make("shop", samples[0], "ann")
+    again = replace(JUDGED, claims_from="set", claim_set=made.id)
+    empty.deletions.delete_run(run, "ann")
+    outcome, reason = ask(empty, run_over(empty, again), calendar)
+    assert outcome is (UNDECIDED if has_other else CheckOutcome.PASSED)
+    assert ("of other samples" in reason) is has_other
 
 
 def test_figures_that_the_certified_labels_do_not_give_are_named(

@@ -55,6 +55,9 @@ def other(tmp_path: Path) -> Iterator[Store]:
 def test_another_store_measures_a_judge_as_the_first_one_does(made: Path, other: Store) -> None:
     result = import_claim_set(other, made / "shop.jsonl")
     assert (result.is_new, result.new_conversations, result.merged.new) == (True, 4, 8)
+    with Store.open(made / "one.db") as store:
+        (sample,) = store.samples.rows("ann")
+    assert (result.row.drawn_at, result.row.other_labels) == (sample.created_at, 0)
     assert not result.row.has_new_labels
     assert other.samples.rows("ann") == ()
     second = judged_all(other, "abcd", SECOND)
@@ -126,6 +129,8 @@ def drop(lines: list[dict[str, Any]], kind: str) -> None:
         (lambda lines: change(lines, "faithtui-claim-set", name="[b]x"), "is no name"),
         (lambda lines: change(lines, "faithtui-claim-set", seed=True), "seed"),
         (lambda lines: change(lines, "faithtui-claim-set", design="magic"), "design"),
+        (lambda lines: change(lines, "faithtui-claim-set", drawn_at="soon"), "drawn_at"),
+        (lambda lines: change(lines, "faithtui-claim-set", other_labels=-1), "other_labels"),
         (lambda lines: change(lines, "faithtui-claim-set", metric="other"), "was changed"),
         (lambda lines: change(lines, "faithtui-claim-set", strata=[]), "not in its design"),
         (lambda lines: drop(lines, "set-claim"), "was cut off"),

@@ -1,0 +1,92 @@
+"""How a claim set was drawn: when, and what other samples of its claims were labelled.
+
+Both are counted where the sample is, and kept in the set, which goes where the sample is not.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from faithtui.agreement.sampling.draw import SampleKind
+from faithtui.store.samples.claim_set_rows import among_claims
+from faithtui.store.schema.tables import (
+    claim_set,
+    claim_set_claim,
+    deletion,
+    human_label,
+    run,
+    sample,
+    sample_claim,
+)
+
+DRAWING_COLUMNS = ("drawn_at", "other_labels")
+"""Of a claim set, both null where nothing is known of the drawing."""
+
+
+def list_drawn_elsewhere(
+    connection: Connection, claims: Collection[int], sample_uid: str
+) -> set[int]:
+    """List the claims that other samples and claim sets drew.
+
+    Args:
+        connection: Of the store.
+        claims: Of which.
+        sample_uid: The sample that does not count, nor do claim sets made of it.
+    """
+    by_samples = (
+        select(sample_claim.c.claim_id)
+        .join(sample, sample.c.id == sample_claim.c.sample_id)
+        .where(
+            among_claims(claims, sample_claim.c.claim_id),
+            sample.c.kind == SampleKind.SAMPLE.value,
+            sample.c.uid != sample_uid,
+        )
+    )
+    by_sets = (
+        select(claim_set_claim.c.claim_id)
+        .join(claim_set, claim_set.c.id == claim_set_claim.c.claim_set_id)
+        .where(
+            among_claims(claims, claim_set_claim.c.claim_id),
+            claim_set_claim.c.place.is_not(None),
+            claim_set.c.sample_uid != sample_uid,
+        )
+    )
+    return set(connection.scalars(by_samples.union(by_sets)))
+
+
+def read_drawing(
+    connection: Connection, columns: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Give `DRAWING_COLUMNS` of a claim set as they are now: what was counted once stays counted.
+
+    Where samples were deleted, all labelled claims that were not drawn count: nothing says whose
+    they were.
+
+    Args:
+        connection: Of the store.
+        columns: Of the set; `DRAWING_COLUMNS` may be missing.
+        claims: Rows of its claims.
+    """
+    kept = {name: columns.get(name) for name in DRAWING_COLUMNS}
+    uid = columns["sample_uid"]
+    found = connection.execute(
+        select(sample.c.created_at, run.c.created_at.label("judged_at"))
+        .join(run, run.c.id == sample.c.run_id)
+        .where(sample.c.uid == uid)
+    ).one_or_none()
+    if found is None and None in kept.values():
+        return kept
+    outside = [each["claim_id"] for each in claims if each["place"] is None]
+    wanted = select(human_label.c.claim_id).where(
+        among_claims(outside), human_label.c.verdict.is_not(None)
+    )
+    labelled = set(connection.scalars(wanted))
+    since = kept["drawn_at"] if found is None else found.judged_at
+    deleted = connection.scalars(select(deletion.c.counts).where(deletion.c.created_at >= since))
+    if not any(each.get("samples") for each in deleted):
+        labelled = list_drawn_elsewhere(connection, labelled, uid)
+    return {
+        "drawn_at": kept["drawn_at"] if found is None else found.created_at,
+        "other_labels": max(len(labelled), kept["other_labels"] or 0),
+    }
