@@ -148,7 +148,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(50_000, 5, 5)
 
 
 _COLLECT_EVERY = 100
