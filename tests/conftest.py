@@ -151,7 +151,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 5, 5)
 
 
-_COLLECT_EVERY = 100
+_COLLECT_EVERY = 50
 """Tests after which everything is collected: seldom enough to cost nothing, often enough for a
 worker not to grow by the apps of a thousand tests."""
 
