@@ -111,7 +111,7 @@ def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
     ends = _find_served_ends(compared) if is_sample else {}
-    ties, outvoted = compared.all.votes_of_tied, compared.all.decided_by_majority
+    ties, outvoted = compared.all.votes_of_tied, compared.all.majority_decisions
     for place, row in enumerate(compared.all.rows):
         if is_sample and (row.position is None or row.audit):
             continue

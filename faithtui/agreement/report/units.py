@@ -212,7 +212,7 @@ class ClaimColumns:
         return {place: found for place, found in votes if len(list_winners(found)) > 1}
 
     @cached_property
-    def decided_by_majority(self) -> frozenset[int]:
+    def majority_decisions(self) -> frozenset[int]:
         """Places of claims that most people decided against others, and nobody settled."""
         votes = self._votes_of_several.items()
         return frozenset(

@@ -157,7 +157,7 @@ def _bar_line(name: str, done: int, total: int, pieces: Sequence[Piece], width: 
     )
 
 
-def _named_lines(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
+def _draw_field(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
     return wrap(pieces, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
 
 
@@ -187,7 +187,7 @@ def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         bar = _bar_line(
             "budget", totals.cost_nusd, cap, [Piece(f"{spent} / {fmt.format_money(cap)}")], width
         )
-        return [bar, *(_named_lines("", [unknown], width) if unpriced else [])]
+        return [bar, *(_draw_field("", [unknown], width) if unpriced else [])]
     if unpriced:
         told = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
     elif totals.cost_nusd:
@@ -195,7 +195,7 @@ def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     else:
         is_over = run.status in {*_STATUS_OF_ENDED.values(), RunStatus.INCOMPLETE}
         told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
-    return _named_lines("cost", told, width)
+    return _draw_field("cost", told, width)
 
 
 def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
@@ -209,7 +209,7 @@ def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         share = 100 * totals.tokens_cached / totals.tokens_in
         told.append(Piece(f" ({share:.0f} % cached)", "quiet"))
     told.append(Piece(f" · {fmt.format_compact_count(totals.tokens_out)} out"))
-    return _named_lines("tokens", told, width)
+    return _draw_field("tokens", told, width)
 
 
 def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:

@@ -130,16 +130,16 @@ def run_details(
         named += _list_counts(row, counts, metric, width, chart=height >= _CHART_FROM)
     named += _list_labels(row, metric, trust, width)
     for name, pieces in named:
-        lines += _named_lines(name, pieces, width)
+        lines += _draw_field(name, pieces, width)
         if name == "scores" and counts is not None and height >= _CHART_FROM:
             rows = 3 if height < 2 * _CHART_FROM else 6
             lines += _chart_lines(counts.score_bins, width, rows)
     for name, pieces in _list_settings(row, metric, changed_options):
-        lines += _named_lines(name, pieces, width)
+        lines += _draw_field(name, pieces, width)
     return lines
 
 
-def _named_lines(name: str, pieces: list[Piece], width: int) -> list[Line]:
+def _draw_field(name: str, pieces: list[Piece], width: int) -> list[Line]:
     return wrap(pieces, width - 1, first=[Piece(f" {fit_text(name, _NAME)}", "quiet")])
 
 
