@@ -140,9 +140,9 @@ def import_files(
         source: Name of the data set; None: each file's name without its suffix.
         strict: Read everything twice, and write only when nothing at all is refused.
         report: Called after each batch and each file, in this thread.
-        batch_size: Lines in a transaction at most, at least 1. Labels given meanwhile wait for the
-            transaction; of 100 lines each it took a quarter more CPU, for the index of words is
-            written with each.
+        batch_size: Lines in a transaction at most, at least 1. Labels that another process gives
+            meanwhile wait for the transaction, those of this one end it; of 100 lines each it took
+            a quarter more CPU, for the index of words is written with each.
         choice: What the user said about the files' format; None: nothing.
         merge_equal: A conversation whose turns are stored under another key gives its labels and
             verdicts to that one and is not stored again.
@@ -182,7 +182,8 @@ def import_files(
         return conversations_store.import_batch(conversations, images, merge_equal=merge_equal)
 
     write = _ImportPass(write_batch, report, batch_size, choice, checking=False, store=store)
-    return write.import_files(files, missing, source)
+    with store.expect_many_writes():
+        return write.import_files(files, missing, source)
 
 
 def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
@@ -393,7 +394,11 @@ class _ImportPass:
     ) -> Iterator[ParsedRecord]:
         """Read a data set; when that fails, what was read until then still counts."""
         try:
-            yield from dataset.read(opened.get(dataset.path), opened)
+            for record in dataset.read(opened.get(dataset.path), opened):
+                yield record
+                del record  # it may be large
+                if self._store is not None:
+                    self._store.wait_for_urgent_writes()
         except InputError as error:
             self._record_refusals([error])
 

@@ -42,6 +42,9 @@ _ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
 """Images that are known by their address alone."""
 
 
+IMPORTED_TOGETHER = 100
+"""Conversations that are written before a look whether a label waits."""
+
 _MOST_COMPARED = 2_000
 """Conversations that are compared turn by turn with one."""
 
@@ -105,7 +108,10 @@ class Conversations:
         *,
         merge_equal: bool = False,
     ) -> ImportCounts:
-        """Store conversations with their images and ratings, all of them in one transaction.
+        """Store conversations with their images and ratings, in one transaction.
+
+        It ends early when something urgent waits, such as a label: that goes first, and the rest
+        is another transaction.
 
         Source and key are the identity. The same turns again change nothing, but ratings that
         are new are added, and the scores they correct are brought up to date. Other turns under
@@ -113,8 +119,8 @@ class Conversations:
         become U+FFFD. Ratings equal in turn, claim, annotator, scale, label and note are one.
 
         Args:
-            conversations: In the order they should be listed in; keep batches to what can be
-                written in 20 ms or so, since labels wait meanwhile.
+            conversations: In the order they should be listed in; another process that writes
+                waits for all of them.
             images: Bytes of the conversations' images by SHA-256. Images that are known by their
                 address alone, and those the store has already, need not be there.
             merge_equal: A conversation whose turns are those of another one of its source is not
@@ -122,12 +128,26 @@ class Conversations:
 
         Raises:
             StoreError: The bytes of an image are missing, or it cannot be written; nothing of the
-                batch was.
+                transaction was.
         """
         now = self._clock()
-        return self._database.write(
-            lambda connection: import_batch(connection, now, conversations, images, merge_equal)
-        )
+        counts = ImportCounts()
+        done = 0
+
+        def write_until_urgent(connection: Connection) -> tuple[int, ImportCounts]:
+            end, written = done, ImportCounts()
+            while True:
+                some = conversations[end : end + IMPORTED_TOGETHER]
+                written += import_batch(connection, now, some, images, merge_equal)
+                end += len(some)
+                if end >= len(conversations) or self._database.is_urgent_work_at_hand:
+                    return end, written
+
+        while True:
+            done, written = self._database.write(write_until_urgent)
+            counts += written
+            if done >= len(conversations):
+                return counts
 
     def image(self, sha256: str) -> StoredImage:
         """Read an image of a turn or of a document.

@@ -15,6 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -238,6 +239,26 @@ class Database:
             raise StoreReadOnly(
                 f"{self.path} can only be read here; copy it to a place where you may write"
             )
+
+    @property
+    def is_urgent_work_at_hand(self) -> bool:
+        """Whether something urgent waits for the writer thread or runs there."""
+        return self._writer.is_urgent_work_at_hand
+
+    def wait_for_urgent_work(self) -> None:
+        """Wait while something urgent waits or runs; see `Store.wait_for_urgent_writes`."""
+        self._writer.wait_for_urgent_work()
+
+    def expect_many_writes(self) -> AbstractContextManager[None]:
+        """Write much in less time: with a larger page cache, and a log that may grow longer.
+
+        What is durable is as before. At the end the log is folded in.
+
+        Raises:
+            StoreError: Closed, or read-only.
+        """
+        self._check_writable()
+        return self._writer.expect_many_writes()
 
     def rest_writer(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""

@@ -66,6 +66,17 @@ class ImportCounts:
     conflicting: tuple[str, ...] = ()
     """Keys that are stored with other turns. Nothing of them was written."""
 
+    def __add__(self, later: "ImportCounts") -> "ImportCounts":
+        """Count what was imported afterwards, too."""
+        return ImportCounts(
+            self.new + later.new,
+            self.unchanged + later.unchanged,
+            self.new_ratings + later.new_ratings,
+            self.same_content + later.same_content,
+            self.merged + later.merged,
+            self.conflicting + later.conflicting,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:

@@ -8,6 +8,7 @@ writer thread and returns once it is committed. What is awaited from an event lo
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -172,6 +173,24 @@ class Store:
     def count_rows(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""
         return count_rows(self._database)
+
+    def wait_for_urgent_writes(self) -> None:
+        """Wait while a label, or something else that is urgent, waits for the disk.
+
+        For threads with much to compute, which would keep the processor from it. Cheap when there
+        is nothing urgent.
+        """
+        self._database.wait_for_urgent_work()
+
+    def expect_many_writes(self) -> AbstractContextManager[None]:
+        """Write much in less time while the context is open; what is durable is as before.
+
+        Takes 64 MB of memory, and the log beside the file may grow to 16 MB and a transaction.
+
+        Raises:
+            StoreError: Closed, or read-only.
+        """
+        return self._database.expect_many_writes()
 
     def rest_writer(self, seconds: float) -> None:
         """Let what is queued and not urgent wait for so long, because somebody waits for the app.

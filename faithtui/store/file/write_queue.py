@@ -66,8 +66,24 @@ class WriteQueue:
         """Holds the lock of all that is here; notified when there is something to be done."""
         self._rest_until = 0.0
         self._work_until = 0.0
+        self._urgent = 0
+        """Urgent jobs that wait or run."""
         self.is_closed = False
         """Nothing more is taken in."""
+
+    @property
+    def is_urgent_work_at_hand(self) -> bool:
+        """Whether an urgent job waits or runs."""
+        return self._urgent > 0
+
+    def wait_for_urgent_work(self) -> None:
+        """Wait while urgent jobs wait or run.
+
+        For threads that would take the processor from them. Not for the thread that runs them.
+        """
+        if self._urgent:  # without the lock, as this is called for each record of a file
+            with self._changed:
+                self._changed.wait_for(lambda: not self._urgent)
 
     def put(self, fn: Callable[[], T], *, urgent: bool, shares: bool) -> Future[T] | None:
         """Line a function up.
@@ -86,14 +102,16 @@ class WriteQueue:
             rank = _URGENT if urgent else _ORDINARY
             job = WriteJob(rank, next(self._numbers), fn, shares=shares)
             heapq.heappush(self._jobs, job)
-            self._changed.notify()
+            if urgent:
+                self._urgent += 1
+            self._changed.notify_all()
         return job.future
 
     def delay_other_work(self, seconds: float) -> None:
         """Let what is not urgent wait from now on for so long."""
         with self._changed:
             self._rest_until = self._seconds() + seconds
-            self._changed.notify()
+            self._changed.notify_all()
 
     def close(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
@@ -103,7 +121,7 @@ class WriteQueue:
             self.is_closed = True
             self._rest_until = 0.0
             heapq.heappush(self._jobs, WriteJob(_LAST, next(self._numbers), _do_nothing))
-            self._changed.notify()
+            self._changed.notify_all()
         return True
 
     def take_batches(self) -> Iterator[list[WriteJob]]:
@@ -112,9 +130,15 @@ class WriteQueue:
         They have begun: nobody can call them off any more.
         """
         while (job := self._take()).rank != _LAST:
-            if jobs := [each for each in (job, *self._take_shareable(job)) if each.begin()]:
-                yield jobs
-            del job, jobs  # what they hold may be large, and the next may take long to come
+            taken = [job, *self._take_shareable(job)]
+            urgent = sum(each.rank == _URGENT for each in taken)
+            try:
+                if jobs := [each for each in taken if each.begin()]:
+                    yield jobs
+            finally:
+                self._end_urgent(urgent)
+            # What they hold may be large, and the next may take long to come.
+            del job, jobs, taken
 
     def _take(self) -> WriteJob:
         """Take the next job when there is one, and its turn has come."""
@@ -132,6 +156,13 @@ class WriteQueue:
                         self._work_until = now + LEAST_WORK_S
                         return heapq.heappop(self._jobs)
                 self._changed.wait(rest)
+
+    def _end_urgent(self, count: int) -> None:
+        """Say that urgent jobs are over."""
+        if count:
+            with self._changed:
+                self._urgent -= count
+                self._changed.notify_all()
 
     def _take_shareable(self, job: WriteJob) -> list[WriteJob]:
         """Take what waits and may share a transaction with a job, up to what may not."""

@@ -1,8 +1,9 @@
 """The one writer of a database file: a thread, its connection, and what waits for it."""
 
+import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,15 @@ from faithtui.store.file.errors import make_closed_error, translate_errors
 from faithtui.store.file.write_queue import WriteJob, WriteQueue
 
 T = TypeVar("T")
+
+MANY_WRITES_LOG_PAGES = 4_000
+"""Pages after which the log is folded in while many rows are written: 16 MB. A label that is saved
+meanwhile waits for the disk to have them."""
+MANY_WRITES_CACHE_KB = 64_000
+"""Page cache meanwhile. What is looked up by hashes lies anywhere in the file."""
+_LOG_PAGES = 1_000
+_CACHE_KB = 2_000
+"""What SQLite takes by itself."""
 
 
 class Writer:
@@ -95,6 +105,42 @@ class Writer:
     def delay_other_work(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
         self._queue.delay_other_work(seconds)
+
+    @property
+    def is_urgent_work_at_hand(self) -> bool:
+        """Whether an urgent job waits or runs."""
+        return self._queue.is_urgent_work_at_hand
+
+    def wait_for_urgent_work(self) -> None:
+        """Wait while urgent jobs wait or run; at once on the thread that runs them."""
+        if threading.current_thread() is not self._thread:
+            self._queue.wait_for_urgent_work()
+
+    @contextlib.contextmanager
+    def expect_many_writes(self) -> Iterator[None]:
+        """Hold more pages and fold the log in less often; see `Database.expect_many_writes`."""
+        self._set_log_and_cache(MANY_WRITES_LOG_PAGES, MANY_WRITES_CACHE_KB)
+        try:
+            yield
+        finally:
+            # The store may be closed by now, and a full disk is told by whoever writes next.
+            with contextlib.suppress(StoreError, sqlite3.OperationalError):
+                self._set_log_and_cache(_LOG_PAGES, _CACHE_KB)
+
+    def _set_log_and_cache(self, log_pages: int, cache_kb: int) -> None:
+        def run() -> None:
+            raw = self.raw_connection
+            raw.execute(f"PRAGMA wal_autocheckpoint = {log_pages}").fetchone()
+            raw.execute(f"PRAGMA cache_size = {-cache_kb}")
+            if log_pages == _LOG_PAGES:
+                # Else whoever saves the next label would fold in what was written.
+                raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                raw.execute("PRAGMA shrink_memory")
+
+        if threading.current_thread() is self._thread:
+            run()
+        else:
+            self.put(run, urgent=False).result()
 
     def stop(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""

@@ -106,3 +106,40 @@ def test_a_job_that_shares_with_none_is_alone() -> None:
         queue.put(lambda: None, urgent=False, shares=shares)
     queue.close()
     assert [len(jobs) for jobs in queue.take_batches()] == [2, 1, 1]
+
+
+def test_whoever_computes_much_waits_while_urgent_work_waits_or_runs() -> None:
+    queue = WriteQueue(Clock().seconds)
+    began, go_on = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def is_at_hand() -> bool:
+        return queue.is_urgent_work_at_hand
+
+    def save_label() -> None:
+        began.set()
+        go_on.wait()
+        order.append("label")
+
+    label = queue.put(save_label, urgent=True, shares=False)
+    dropped = queue.put(lambda: None, urgent=True, shares=False)
+    assert label is not None
+    assert dropped is not None
+    dropped.cancel()
+    assert is_at_hand()
+    writer = Writer(queue)
+    began.wait()
+
+    def read_on() -> None:
+        queue.wait_for_urgent_work()
+        order.append("next record")
+
+    reader = threading.Thread(target=read_on)
+    reader.start()
+    assert is_at_hand()
+    go_on.set()
+    reader.join()
+    assert order == ["label", "next record"]
+    assert not is_at_hand()
+    queue.wait_for_urgent_work()
+    writer.end()
