@@ -70,6 +70,11 @@ ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace an existing file; never a store.")
 ]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
+ReadRunArgument = Annotated[
+    str,
+    typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]", show_default=False),
+]
+"""Of commands that only read: without it they take the last run."""
 
 
 def merge_common_options(

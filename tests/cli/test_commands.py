@@ -443,6 +443,25 @@ def test_doctor_tells_about_store_keys_and_judge_without_showing_a_key(
     assert "judge offline: answers" in result.out
 
 
+def test_doctor_prints_only_what_is_wrong_when_quiet(
+    cli: Cli, judged: Path, tmp_path: Path
+) -> None:
+    result = cli("-q", "doctor", "--offline", "--store", judged)
+    assert (result.code, result.out) == (0, "")
+    broken = tmp_path / "broken.db"
+    broken.write_text("no store")
+    lines = cli("-q", "doctor", "--offline", "--store", broken).out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["NO  store"]
+
+
+def test_commands_that_read_a_run_take_the_last_one(cli: Cli, judged: Path, tmp_path: Path) -> None:
+    for command in ("show", "plan", "check", "report"):
+        named = cli(command, "last", "--store", judged)
+        assert named.out
+        assert cli(command, "--store", judged).out == named.out
+        assert "no store at" in cli(command, "--store", tmp_path / "none.db").err
+
+
 def test_doctor_exits_with_the_kind_of_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
     broken = tmp_path / "broken.db"
     broken.write_text("this is no database at all, but long enough to look", encoding="utf-8")

@@ -349,3 +349,33 @@ def test_one_row_group_of_300_mb_stays_below_300_mb(
         rows if megabytes == 31 else 0
     )
     assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("packing", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("kind", ["string", "string_view"])
+@pytest.mark.parametrize("megabytes", [1, 23, 31])
+def test_one_batch_of_300_mb_stays_below_300_mb(
+    tmp_path: Path, packing: str | None, kind: str, megabytes: int
+) -> None:
+    """polars and pandas put all rows of an Arrow file, or 65,536 of them, into one batch."""
+    pyarrow = pytest.importorskip("pyarrow")
+    ipc = pytest.importorskip("pyarrow.ipc")
+    random = Random(1)
+    rows = 300 // megabytes
+    path = tmp_path / "x.arrow"
+    texts = [random.randbytes(megabytes * MB // 2).hex() for _ in range(rows)]
+    contexts = pyarrow.array(texts, getattr(pyarrow, kind)())
+    table = pyarrow.table(
+        {"question": list(map(str, range(rows))), "answer": ["x"] * rows, "contexts": contexts}
+    )
+    options = ipc.IpcWriteOptions(compression=packing)
+    with path.open("wb") as file, ipc.new_file(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+    del texts, contexts, table
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == (3 if megabytes == 31 else 0), err
+    assert err.count("a row of a Parquet or Arrow file may have") == (
+        rows if megabytes == 31 else 0
+    )
+    assert peak < MOST_MB

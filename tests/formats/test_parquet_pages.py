@@ -155,6 +155,16 @@ def test_small_pages_are_read_from_the_file_itself(tmp_path: Path) -> None:
     assert list(read_column_records(path, b"PAR1")) == rows
 
 
+def test_pages_of_many_columns_are_not_held_together(tmp_path: Path) -> None:
+    """Each is small enough by itself; of six with 7 MB, those are copied that are too many."""
+    path = tmp_path / "x.parquet"
+    texts = ["a" * 7 * MB, "b"]
+    parquet.write_table(pa.table({f"text{number}": texts for number in range(6)}), path)
+    assert plan_first_group(path).copied == {0, 1, 2}
+    rows = list(read_column_records(path, b"PAR1"))
+    assert rows == [{f"text{number}": text for number in range(6)} for text in texts]
+
+
 def test_a_row_that_is_too_large_is_refused_alone(tmp_path: Path) -> None:
     """Neither one text of 25 MB nor a list of 40 MB is held, and what comes after it is read."""
     path = tmp_path / "x.parquet"

@@ -16,7 +16,12 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import JsonOption, RunArgument, StoreOption, merge_common_options
+from faithtui.cli.shared_options import (
+    JsonOption,
+    ReadRunArgument,
+    StoreOption,
+    merge_common_options,
+)
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -30,7 +35,7 @@ _SAY_EVERY_S = 2.0
 
 def check(
     context: typer.Context,
-    run: RunArgument,
+    run: ReadRunArgument = "last",
     kind: Annotated[
         str | None,
         typer.Argument(metavar="[KIND]", help="List the entries of one kind, such as flip."),

@@ -10,7 +10,7 @@ import typer
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.cli.shared_options import (
     JsonOption,
-    RunArgument,
+    ReadRunArgument,
     StoreOption,
     merge_common_options,
     read_named_numbers,
@@ -29,7 +29,7 @@ USUAL_RATE = 0.05
 
 def plan(
     context: typer.Context,
-    run: RunArgument,
+    run: ReadRunArgument = "last",
     rate: Annotated[
         float | None,
         typer.Option(metavar="WIDTH", help="Half width wanted of the share that passes. [0.05]"),

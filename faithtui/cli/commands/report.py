@@ -13,7 +13,7 @@ from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
     JsonOption,
-    RunArgument,
+    ReadRunArgument,
     SampleOption,
     SplitOption,
     StoreOption,
@@ -35,7 +35,7 @@ MOST_RESAMPLES = 100_000
 
 def report(
     context: typer.Context,
-    run: RunArgument,
+    run: ReadRunArgument = "last",
     formats: Annotated[
         str | None,
         typer.Option(

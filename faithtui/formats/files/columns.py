@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 
 from faithtui.domain.limits import COLUMNS_ROW, MB
 from faithtui.errors import InputError
+from faithtui.formats.files.arrow_batches import read_arrow_batches
 from faithtui.formats.files.parquet_copy import (
     Footer,
     RowGroupPlan,
@@ -55,20 +56,14 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
     """
     try:
         import pyarrow as pa
-        import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
         raise InputError(_MISSING, path=path) from error
     try:
         if head.startswith(b"PAR1"):
             yield from _read_parquet(path)
-        elif head.startswith(b"ARROW1"):
-            with pyarrow.ipc.open_file(path) as opened:
-                batches = (opened.get_batch(n) for n in range(opened.num_record_batches))
-                yield from _list_rows(batches)
         else:
-            with pa.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as stream:
-                yield from _list_rows(stream)
+            yield from _list_rows(read_arrow_batches(path))
     except UnicodeDecodeError as error:
         raise InputError(
             f"holds text that is not UTF-8 ({error.reason}); write its bytes as UTF-8", path=path
@@ -83,7 +78,7 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
     ) as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:  # nothing else is written
             raise InputError(
-                "has large pages and is copied into smaller ones, and there is no room for the "
+                "is copied into smaller pieces to be read, and there is no room for the "
                 f"copy in {tempfile.gettempdir()}; make some, or set TMPDIR to a folder that has",
                 path=path,
             ) from error
@@ -135,14 +130,17 @@ def _read_copy(
         )
 
 
-def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str, Any]]:
+def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str, Any] | str]:
     """Give rows one by one.
 
     Args:
-        batches: Batches of pyarrow.
+        batches: Batches of pyarrow; a text in between stands for a row that cannot be used.
         find: Gives the text for one that stands in a column.
     """
     for batch in batches:
+        if isinstance(batch, str):
+            yield batch
+            continue
         most = max(1, min(_ROWS, _BYTES * batch.num_rows // max(1, batch.nbytes)))
         for start in range(0, batch.num_rows, most):
             rows = batch.slice(start, most).to_pylist()[::-1]

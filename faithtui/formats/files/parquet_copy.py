@@ -56,6 +56,9 @@ _MAGIC: Final = b"PAR1"
 NUMBERS_MOST: Final = 48 * MB
 """Bytes of large pages of numbers, one of each column: pyarrow holds them together, packed too."""
 
+TEXTS_MOST: Final = 24 * MB
+"""Bytes of pages of texts that are held together, one of each column; others are copied."""
+
 _CODECS: Final = (
     "UNCOMPRESSED",
     "SNAPPY",
@@ -205,6 +208,8 @@ def plan_row_group(
     except (LookupError, TypeError, ValueError) as error:
         raise make_damage_error("its footer") from error
     copied = set()
+    texts: dict[int, int] = {}
+    """Columns of texts that pyarrow reads itself: each with the size of its largest page."""
     numbers: dict[str, int] = {}
     """Large pages of numbers by name of the column: each with its size."""
     for column, chunk in enumerate(chunks):
@@ -224,10 +229,16 @@ def plan_row_group(
         ):
             copied.add(column)
         else:
+            texts[column] = largest
             # So many rows lie in so many pages, and in two more that they reach into. The last
             # page of all has what was left over.
             fewest = min(counts[:-1], default=rows)
             rows = min(rows, max(1, (_LARGE_PAGE // max(1, largest) - 2) * fewest))
+    # pyarrow holds one page of each column together.
+    for column in sorted(texts, key=texts.__getitem__, reverse=True):
+        if sum(texts.values()) > TEXTS_MOST:
+            copied.add(column)
+            del texts[column]
     held = sum(numbers.values())
     if held > NUMBERS_MOST:
         raise InputError(

@@ -260,7 +260,7 @@ class ColumnValues:
         """Open the unpacked bytes of a page."""
         codec = self._chunk.codec if is_packed else "UNCOMPRESSED"
         if codec == "UNCOMPRESSED":
-            return _open_range(self._file, place, packed)
+            return open_range(self._file, place, packed)
         import pyarrow as pa
 
         most = _AT_ONCE if codec in _IN_PIECES else PAGE_MOST
@@ -271,7 +271,7 @@ class ColumnValues:
             found = pa.decompress(data, decompressed_size=size, codec=name) if size else b""
             return io.BytesIO(found)
         if codec == "SNAPPY":
-            pieces = unpack_snappy(_open_range(self._file, place, packed))
+            pieces = unpack_snappy(open_range(self._file, place, packed))
             return io.BufferedReader(PieceStream(lambda: next(pieces, b"")), _PIECE)
         if codec not in _IN_PIECES:
             raise InputError(
@@ -279,12 +279,12 @@ class ColumnValues:
                 f"one packed so may have {PAGE_MOST:,}; {WAY_OUT}, or packed as zstd"
             )
         stream = pa.CompressedInputStream(
-            pa.PythonFile(_open_range(self._file, place, packed), mode="r"), codec.lower()
+            pa.PythonFile(open_range(self._file, place, packed), mode="r"), codec.lower()
         )
         return io.BufferedReader(PieceStream(lambda: stream.read(_PIECE)), _PIECE)
 
 
-def _open_range(file: IO[bytes], start: int, size: int) -> io.BufferedReader:
+def open_range(file: IO[bytes], start: int, size: int) -> io.BufferedReader:
     """Open a part of a file, which may be moved about meanwhile."""
     place, end = start, start + size
 

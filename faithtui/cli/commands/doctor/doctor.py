@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.output import insert_store_option, print_json, print_text
+from faithtui.cli.output import insert_store_option, is_quiet, print_json, print_text
 from faithtui.cli.shared_options import (
     BaseUrlOption,
     ForceOption,
@@ -46,7 +46,7 @@ def doctor(
 ) -> None:
     """Check the store, the keys, a judge and the terminal.
 
-    Keys are looked up and never shown.
+    Keys are looked up and never shown. After -q, only what is wrong is printed.
 
     Example: faithtui doctor --judge openai:MODEL
     """
@@ -64,6 +64,8 @@ def doctor(
         print_json([asdict(each) for each in found])
     else:
         for each in found:
+            if is_quiet() and each.ok is not False:
+                continue
             mark = {True: "ok ", False: "NO ", None: "   "}[each.ok]
             print_text(f"{mark} {each.name}: {insert_store_option(each.text)}")
     raise typer.Exit(next((each.exit_code for each in found if each.ok is False), 0))

@@ -15,7 +15,12 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import JsonOption, RunArgument, StoreOption, merge_common_options
+from faithtui.cli.shared_options import (
+    JsonOption,
+    ReadRunArgument,
+    StoreOption,
+    merge_common_options,
+)
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -31,7 +36,7 @@ PAGE = 500
 
 def show(
     context: typer.Context,
-    run: RunArgument,
+    run: ReadRunArgument = "last",
     conversation: Annotated[
         str | None,
         typer.Argument(metavar="[CONVERSATION]", help="Its id or its number in the run."),
