@@ -37,6 +37,9 @@ time.tzset()
 # The developer's own keys stay out of the tests, also of those in other processes.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
+# Memory of pyarrow is that of the C library, which can be asked to give it back.
+os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+
 THOROUGH = (
     r"agreement/.*_?oracle\.py",
     r"agreement/gate/test_gate_passes\.py::test_a_judge_below.*\[careless\]",
@@ -106,6 +109,7 @@ THOROUGH = (
     r"engine/calls/test_answers_per_question\.py::test_no_q.*\[(empty|empty-obj.+|cut-json|null|yes-.+)-openai",
     r"engine/integrity/test_item_checks\.py::test_a_model_of_random_weights_is_suspect\[[12]-",
     r"engine/integrity/test_run_checks\.py::test_a_.*_verdict_names_the_claim\[(1|23)\]",
+    r"formats/test_parquet_pages\.py::test_a_column_of_many_numbers",
     r"metrics/test_injection\.py::test_no_text_gets_out_of_its_block_in_any_question\[\d*[124578]\]",
     r"store/test_deletion\.py::test_without_one_of_two_data_sets_.*\[[2-5]\]",
     r"tui/agreement/test_agreement_screen\.py::test_keys_wait_for_the_first_figures_.*\[size[02]\]",
@@ -160,10 +164,6 @@ def pytest_runtest_logfinish() -> None:
     """Give back memory now and then; see `pytest_collection_finish`."""
     _finished_tests[0] += 1
     if _finished_tests[0] % _COLLECT_EVERY == 0:
-        # What was frozen may be garbage by now, and keeps whatever it holds.
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
         _return_free_memory()
 
 
@@ -171,9 +171,33 @@ _finished_tests = [0]
 
 
 def _return_free_memory() -> None:
-    """Let the system have what the C library keeps for later, where it can."""
+    """Collect everything, and let the system have what the C library keeps for later."""
+    # What was frozen may be garbage by now, and keeps whatever it holds.
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+_MOST_MEMORY_MB = 400
+_MEMORY = Path("/proc/self/smaps_rollup")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tests_leave_no_memory_behind() -> Iterator[None]:
+    """Fail at the end of a process of tests that holds more than 400 MB.
+
+    Something then keeps what tests are done with: apps whose store nobody closed, once. How much is
+    held depends neither on the load nor on the speed of the machine. Only Linux says how much.
+    """
+    yield
+    if _MEMORY.exists():
+        _return_free_memory()
+        resident = re.search(r"^Rss:\s+(\d+) kB", _MEMORY.read_text(), re.MULTILINE)
+        assert resident is not None
+        held_mb = int(resident[1]) // 1024
+        assert held_mb <= _MOST_MEMORY_MB, f"this process holds {held_mb} MB after its tests"
 
 
 @pytest.fixture(scope="session", autouse=True)

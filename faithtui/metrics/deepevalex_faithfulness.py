@@ -255,29 +255,21 @@ class DeepEvalExFaithfulness:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say each answer's result in DeepEvalEx' words; the latency is the conversation's."""
-        return tuple(
-            {
-                "metric": "Faithfulness",
-                "score": each.score.value,
-                "success": self._is_success(each.score),
-                "reason": each.reason if self.include_reason else None,
-                "threshold": self.threshold,
-                "latency_ms": latency_ms,
-                "metadata": {
-                    "truths": [truth.text for truth in each.truths],
-                    "claims": [verdict.claim.text for verdict in each.verdicts],
-                    "verdicts": [
-                        *({"verdict": v.label, "reason": v.reason} for v in each.verdicts),
-                        *({"verdict": label, "reason": None} for label in each.surplus),
-                    ],
-                    "truths_extraction_limit": self.truths_extraction_limit,
-                },
-                "error": None
-                if each.score.reason is None
-                else parse_peer_failure(each.score.reason),
-            }
-            for each in assessments
-        )
+        return tuple(self._make_peer_result(each, latency_ms) for each in assessments)
+
+    def _make_peer_result(self, answer: Assessment, latency_ms: int) -> Mapping[str, object]:
+        return {
+            "metric": "Faithfulness",
+            "score": answer.score.value,
+            "success": self._is_success(answer.score),
+            "reason": answer.reason if self.include_reason else None,
+            "threshold": self.threshold,
+            "latency_ms": latency_ms,
+            "metadata": _make_peer_metadata(answer, self.truths_extraction_limit),
+            "error": None
+            if answer.score.reason is None
+            else parse_peer_failure(answer.score.reason),
+        }
 
     def _is_success(self, score: Score) -> bool | None:
         """Compare with the threshold; under the peer's rules nothing passes without one."""
@@ -404,6 +396,18 @@ class DeepEvalExFaithfulness:
             return None
         costs = list_cost_reasons(self.rule, found.verdicts)
         return questions.make_reason_question(self.prompts, score, [*costs, *beyond])
+
+
+def _make_peer_metadata(answer: Assessment, limit: int | None) -> Mapping[str, object]:
+    return {
+        "truths": [truth.text for truth in answer.truths],
+        "claims": [verdict.claim.text for verdict in answer.verdicts],
+        "verdicts": [
+            *({"verdict": v.label, "reason": v.reason} for v in answer.verdicts),
+            *({"verdict": label, "reason": None} for label in answer.surplus),
+        ],
+        "truths_extraction_limit": limit,
+    }
 
 
 def _read_known_label(verdict: ParsedVerdict) -> str | None:

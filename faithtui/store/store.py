@@ -25,6 +25,7 @@ from faithtui.store.calls.calls import Calls
 from faithtui.store.calls.examples import Examples
 from faithtui.store.calls.prompt_sets import PromptSets
 from faithtui.store.calls.recalibrations import Recalibrations
+from faithtui.store.calls.workers import Workers
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
@@ -54,7 +55,8 @@ class Store:
     Attributes:
         conversations: Imported conversations, their documents and ratings.
         runs: Runs, their windows and verdicts.
-        calls: Replies of judges, and who is asking at this moment.
+        calls: Replies of judges.
+        workers: Processes that are asking at this moment.
         batches: What was handed to providers and has not come back.
         reviews: What people say about claims, and the readings agreement is computed from.
         samples: Drawn queues.
@@ -80,6 +82,7 @@ class Store:
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
         self.calls = Calls(database, clock)
+        self.workers = Workers(database, clock)
         self.batches = Batches(database, self.calls, clock)
         self.reviews = Reviews(database, clock)
         self.samples = Samples(database, clock)

@@ -44,13 +44,13 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
         deletion.plan_dataset_deletion(store, "parcels", "ann"),
     ]
     counts = [plan.count_rows() for plan in plans]
-    store.calls.add_worker(worker_of(run))
+    store.workers.add_worker(worker_of(run))
     for plan, counted in zip(plans, counts, strict=True):
         with pytest.raises(StoreError, match=f"run {run} went on since it was looked at"):
             plan.delete(counted)
     assert store.conversations.count() == 2
     assert len(store.runs.rows()) == 1
-    store.calls.remove_worker("me")
+    store.workers.remove_worker("me")
     plans[1].delete(counts[1])
     assert store.conversations.count() == 0
 
@@ -95,12 +95,12 @@ async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_l
     run = planned(store)
     store.runs.set_state(run, RunState.RUNNING)
     now = utc_now()
-    store.calls.add_worker(
+    store.workers.add_worker(
         WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now)
     )
     delete(deletion.plan_run_deletion(store, run, "ann"))
     assert store.runs.rows() == ()
-    assert store.calls.list_workers([run]) == ()
+    assert store.workers.list_workers([run]) == ()
 
 
 async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Store) -> None:

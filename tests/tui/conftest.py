@@ -53,7 +53,7 @@ def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Else the writer's thread goes on for ever and keeps the store and the app, a megabyte and more.
     """
-    run_test = FaithApp.run_test
+    run_test, run = FaithApp.run_test, FaithApp.run
 
     @contextlib.asynccontextmanager
     async def run_and_close(
@@ -65,7 +65,15 @@ def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
         finally:
             await asyncio.to_thread(self.shutdown.close_session)
 
+    def run_and_close_at_once(self: FaithApp, *args: object, **kwargs: object) -> object:
+        try:
+            return run(self, *args, **kwargs)  # type: ignore[arg-type]
+        finally:
+            self.shutdown.close_session()
+
     monkeypatch.setattr(FaithApp, "run_test", run_and_close)
+    # So are pictures taken.
+    monkeypatch.setattr(FaithApp, "run", run_and_close_at_once)
 
 
 @pytest.fixture(scope="session")

@@ -107,7 +107,7 @@ class StoreLeases:
         me = WorkerRow(
             self._uid, _this_host(), pid, 0, now, self._run, _read_process_identity(pid), now
         )
-        await self._write(self._store.calls.add_worker, me)
+        await self._write(self._store.workers.add_worker, me)
         beating = asyncio.create_task(self._send_heartbeats())
         try:
             yield
@@ -118,13 +118,13 @@ class StoreLeases:
             # A store that cannot be written keeps the entry; it goes stale by itself.
             with contextlib.suppress(StoreError):
                 await asyncio.wrap_future(
-                    self._store.submit(self._store.calls.remove_worker, self._uid)
+                    self._store.submit(self._store.workers.remove_worker, self._uid)
                 )
 
     async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
         """Take the lease on a question, or wait until somebody else has answered it."""
         while True:
-            if await self._write(self._store.calls.take_lease, key, self._uid, self._is_dead):
+            if await self._write(self._store.workers.take_lease, key, self._uid, self._is_dead):
                 # Between the look for a reply and the lease another process may have answered.
                 if not is_answered():
                     return True
@@ -136,7 +136,7 @@ class StoreLeases:
 
     async def release(self, key: str) -> None:
         """Let others ask."""
-        await self._write(self._store.calls.release_lease, key, self._uid)
+        await self._write(self._store.workers.release_lease, key, self._uid)
 
     async def _write_once(self, write: Callable[..., Any], *args: object) -> Any:
         return await asyncio.wrap_future(self._store.submit(write, *args))
@@ -146,7 +146,7 @@ class StoreLeases:
             await asyncio.sleep(BEAT_S)
             with contextlib.suppress(StoreError):  # locked or full: the next one may get through
                 await asyncio.wrap_future(
-                    self._store.submit(self._store.calls.record_heartbeat, self._uid)
+                    self._store.submit(self._store.workers.record_heartbeat, self._uid)
                 )
 
     def _is_dead(self, other: WorkerRow) -> bool:

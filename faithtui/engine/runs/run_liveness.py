@@ -45,7 +45,7 @@ def mark_interrupted(
         return rows
     now = clock()
     worked_on = {
-        each.run for each in store.calls.list_workers(running) if not is_worker_gone(each, now)
+        each.run for each in store.workers.list_workers(running) if not is_worker_gone(each, now)
     }
     # Whoever ended meanwhile has taken its entry away and said how: that is read again.
     ended = {run: store.runs.row(run).state for run in running if run not in worked_on}

@@ -328,35 +328,8 @@ class Samples:
 
         Of a repeat, what was said this time.
         """
-        reviewer = make_storable(reviewer)
         with self._database.open_reader() as connection:
-            said = {
-                act.claim: act
-                for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
-                if _is_answer_in(act, sample_id)
-            }
-            return tuple(
-                SampleLabel(act, row.label, row.group, row.shown)
-                for row in connection.execute(
-                    select(
-                        sample_claim.c.claim_id,
-                        sample_claim.c.shown,
-                        conversation.c.group,
-                        verdict.c.label,
-                    )
-                    .join(run_item, run_item.c.id == sample_claim.c.run_item_id)
-                    .join(conversation, conversation.c.id == run_item.c.conversation_id)
-                    .join(
-                        verdict,
-                        (verdict.c.claim_id == sample_claim.c.claim_id)
-                        & (verdict.c.run_item_id == sample_claim.c.run_item_id)
-                        & verdict.c.is_home,
-                    )
-                    .where(sample_claim.c.sample_id == sample_id)
-                    .order_by(sample_claim.c.position)
-                )
-                if (act := said.get(ClaimId(row.claim_id))) is not None and act.verdict is not None
-            )
+            return _read_labels(connection, sample_id, make_storable(reviewer))
 
 
 def _make_count_columns(drawn: SampleDraw) -> dict[str, object]:
@@ -478,4 +451,37 @@ def _read_run_acts(connection: Connection, run_id: RunId, reviewer: str) -> list
         & claim.c.conversation_id.in_(
             select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
         ),
+    )
+
+
+def _read_labels(
+    connection: Connection, sample_id: SampleId, reviewer: str
+) -> tuple[SampleLabel, ...]:
+    """Pair the last answer of a person in a sample with the judge's verdict."""
+    said = {
+        act.claim: act
+        for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
+        if _is_answer_in(act, sample_id)
+    }
+    return tuple(
+        SampleLabel(act, row.label, row.group, row.shown)
+        for row in connection.execute(
+            select(
+                sample_claim.c.claim_id,
+                sample_claim.c.shown,
+                conversation.c.group,
+                verdict.c.label,
+            )
+            .join(run_item, run_item.c.id == sample_claim.c.run_item_id)
+            .join(conversation, conversation.c.id == run_item.c.conversation_id)
+            .join(
+                verdict,
+                (verdict.c.claim_id == sample_claim.c.claim_id)
+                & (verdict.c.run_item_id == sample_claim.c.run_item_id)
+                & verdict.c.is_home,
+            )
+            .where(sample_claim.c.sample_id == sample_id)
+            .order_by(sample_claim.c.position)
+        )
+        if (act := said.get(ClaimId(row.claim_id))) is not None and act.verdict is not None
     )

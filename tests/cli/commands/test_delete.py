@@ -162,7 +162,7 @@ def test_a_run_that_is_on_is_not_deleted_under(cli: Cli, store: Path) -> None:
         opened.runs.set_state(RunId(1), RunState.RUNNING)
         now = utc_now()
         here = WorkerRow("here", socket.gethostname(), os.getpid(), 0, now, RunId(1), None, now)
-        opened.calls.add_worker(here)
+        opened.workers.add_worker(here)
     for words in (("dataset", "second"), ("import", store.parent / "first.jsonl"), ("run", "1")):
         found = cli("delete", *words, "--yes", "--store", store)
         assert found.code == 4

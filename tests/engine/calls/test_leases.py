@@ -44,8 +44,8 @@ def never() -> bool:
 
 def foreign(store: Store, *, host: str = "elsewhere", pid: int = 1) -> str:
     """Let another process hold the question."""
-    store.calls.add_worker(WorkerRow("other", host, pid, 0, utc_now()))
-    store.calls.take_lease("k", "other", lambda holder: False)
+    store.workers.add_worker(WorkerRow("other", host, pid, 0, utc_now()))
+    store.workers.take_lease("k", "other", lambda holder: False)
     return "other"
 
 
@@ -76,7 +76,7 @@ async def test_a_reply_that_came_just_before_the_lease_is_used(store: Store) -> 
     leases = StoreLeases(store)
     async with leases.keep_alive():
         assert await leases.acquire_or_wait("k", lambda: True) is False
-        assert store.calls.take_lease("k", "anybody", lambda holder: False)
+        assert store.workers.take_lease("k", "anybody", lambda holder: False)
 
 
 async def test_a_process_of_this_machine_that_is_gone_holds_nothing(store: Store) -> None:
@@ -121,7 +121,7 @@ async def test_a_process_elsewhere_that_counts_is_alive(store: Store) -> None:
         nonlocal beats
         await clock.sleep(seconds)
         beats += 1
-        store.calls.record_heartbeat(other)
+        store.workers.record_heartbeat(other)
         if clock.now > 3 * SILENT_S:
             raise LookedEnough
 
@@ -136,7 +136,7 @@ async def test_leaving_takes_the_entry_and_all_leases_away(store: Store) -> None
     leases = StoreLeases(store)
     async with leases.keep_alive():
         await leases.acquire_or_wait("k", never)
-    assert store.calls.take_lease("k", "next", lambda holder: False)
+    assert store.workers.take_lease("k", "next", lambda holder: False)
 
 
 async def test_where_nobody_else_can_ask_nothing_is_waited_for() -> None:

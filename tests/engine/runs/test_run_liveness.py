@@ -64,18 +64,18 @@ async def test_a_run_is_running_while_it_is_worked_on(store: Store) -> None:
     await runner.execute_run(store, number, look)
     assert set(seen) == {RunState.RUNNING}
     assert read_run(store, number).state is RunState.DONE
-    assert store.calls.list_workers([number]) == ()
+    assert store.workers.list_workers([number]) == ()
 
 
 async def test_a_process_that_was_killed_works_on_nothing(store: Store, run: RunId) -> None:
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
-    store.calls.add_worker(worker(run, pid=gone.pid))
+    store.workers.add_worker(worker(run, pid=gone.pid))
     assert read_run(store, run).state is RunState.INTERRUPTED
 
 
 def test_a_clock_that_jumps_ends_no_process_of_this_machine(store: Store, run: RunId) -> None:
-    store.calls.add_worker(worker(run, beat_at=utc_now() - timedelta(days=400)))
+    store.workers.add_worker(worker(run, beat_at=utc_now() - timedelta(days=400)))
     assert read_run(store, run).state is RunState.RUNNING
 
 
@@ -83,7 +83,7 @@ def test_a_clock_that_jumps_ends_no_process_of_this_machine(store: Store, run: R
 async def test_a_later_process_with_the_number_of_one_that_was_killed_is_another_one(
     store: Store, run: RunId
 ) -> None:
-    store.calls.add_worker(worker(run, process="another boot 1"))
+    store.workers.add_worker(worker(run, process="another boot 1"))
     assert read_run(store, run).state is RunState.INTERRUPTED
     leases = StoreLeases(store, run=run)
     async with leases.keep_alive():
@@ -99,7 +99,9 @@ def test_a_process_of_another_machine_is_gone_after_a_long_silence(
     store: Store, run: RunId, silent_s: float, state: RunState
 ) -> None:
     now = utc_now()
-    store.calls.add_worker(worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s)))
+    store.workers.add_worker(
+        worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s))
+    )
     assert read_run(store, run, lambda: now).state is state
     assert read_runs(store, lambda: now)[0].state is state
 
@@ -108,20 +110,20 @@ def test_one_that_counts_elsewhere_is_alive(tmp_path: Path) -> None:
     with store_with(tmp_path / "b.db", [conversation("a")]) as store:
         number = planned(store)
         store.runs.set_state(number, RunState.RUNNING)
-        store.calls.add_worker(
+        store.workers.add_worker(
             worker(number, host="elsewhere", beat_at=utc_now() - timedelta(days=1))
         )
-        store.calls.record_heartbeat("other")
-        (row,) = store.calls.list_workers([number])
+        store.workers.record_heartbeat("other")
+        (row,) = store.workers.list_workers([number])
         assert row.beat_at is not None
         assert row.beat_at > utc_now() - timedelta(days=1)
 
 
 def test_of_several_one_is_enough(store: Store, run: RunId) -> None:
-    store.calls.add_worker(worker(run, host="elsewhere", beat_at=None))
+    store.workers.add_worker(worker(run, host="elsewhere", beat_at=None))
     assert read_run(store, run).state is RunState.INTERRUPTED
     mine = worker(run)
-    store.calls.add_worker(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
+    store.workers.add_worker(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
     assert read_run(store, run).state is RunState.RUNNING
 
 

@@ -103,14 +103,14 @@ def test_what_works_with_a_judge_is_remembered_until_it_is_forgotten(store: Stor
 
 
 def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None:
-    store.calls.add_worker(me("a"))
-    store.calls.add_worker(me("b"))
-    assert store.calls.take_lease("k", "a", alive)
-    assert not store.calls.take_lease("k", "b", alive)
+    store.workers.add_worker(me("a"))
+    store.workers.add_worker(me("b"))
+    assert store.workers.take_lease("k", "a", alive)
+    assert not store.workers.take_lease("k", "b", alive)
     store.calls.save_reply(CallContext("k", "j", "s", worker="a"), REPLY)
-    assert store.calls.take_lease("k", "b", alive)
-    store.calls.release_lease("k", "b")
-    assert store.calls.take_lease("k", "a", alive)
+    assert store.workers.take_lease("k", "b", alive)
+    store.workers.release_lease("k", "b")
+    assert store.workers.take_lease("k", "a", alive)
 
 
 def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
@@ -120,43 +120,43 @@ def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
         asked.append(other)
         return True
 
-    store.calls.add_worker(me("a"))
-    assert store.calls.take_lease("k", "a", is_gone)
+    store.workers.add_worker(me("a"))
+    assert store.workers.take_lease("k", "a", is_gone)
     assert asked == [], "nobody has it, so nobody is asked about"
-    assert store.calls.take_lease("k", "b", is_gone)
+    assert store.workers.take_lease("k", "b", is_gone)
     assert [each.uid for each in asked] == ["a"]
-    store.calls.add_worker(me("b"))
-    assert not store.calls.take_lease("k", "a", alive), "it is another one's now"
+    store.workers.add_worker(me("b"))
+    assert not store.workers.take_lease("k", "a", alive), "it is another one's now"
 
 
 def test_only_the_holder_gives_a_lease_back(store: Store) -> None:
-    store.calls.add_worker(me("a"))
-    store.calls.take_lease("k", "a", alive)
-    store.calls.release_lease("k", "b")
-    assert not store.calls.take_lease("k", "b", alive)
+    store.workers.add_worker(me("a"))
+    store.workers.take_lease("k", "a", alive)
+    store.workers.release_lease("k", "b")
+    assert not store.workers.take_lease("k", "b", alive)
 
 
 def test_a_dead_process_holds_nothing(store: Store) -> None:
-    store.calls.add_worker(me("a"))
-    store.calls.take_lease("k", "a", alive)
+    store.workers.add_worker(me("a"))
+    store.workers.take_lease("k", "a", alive)
     seen: list[WorkerRow] = []
 
     def is_dead(other: WorkerRow) -> bool:
         seen.append(other)
         return True
 
-    store.calls.record_heartbeat("a")
-    assert store.calls.take_lease("k", "b", is_dead)
+    store.workers.record_heartbeat("a")
+    assert store.workers.take_lease("k", "b", is_dead)
     assert [(each.uid, each.beats) for each in seen] == [("a", 1)]
 
 
 def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
-    store.calls.add_worker(me("a"))
+    store.workers.add_worker(me("a"))
     for key in "kl":
-        store.calls.take_lease(key, "a", alive)
-    store.calls.remove_worker("a")
-    assert store.calls.take_lease("k", "b", alive)
-    assert store.calls.take_lease("l", "b", alive)
+        store.workers.take_lease(key, "a", alive)
+    store.workers.remove_worker("a")
+    assert store.workers.take_lease("k", "b", alive)
+    assert store.workers.take_lease("l", "b", alive)
 
 
 def test_retries_are_counted_in_the_run(store: Store) -> None:

@@ -51,7 +51,7 @@ async def test_what_counts_is_seen_at_every_size(app: FaithApp, size: tuple[int,
 
 def begin_elsewhere(store: Store, run: RunId) -> None:
     """Let a process that lives work on a run."""
-    store.calls.add_worker(
+    store.workers.add_worker(
         WorkerRow("elsewhere", socket.gethostname(), os.getpid(), 0, utc_now(), run)
     )
 
@@ -161,7 +161,7 @@ async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
         async with app.run_test(size=(80, 24)) as pilot:
             await watching(pilot)
             assert "running in another process" in title(app)
-            other.calls.remove_worker("elsewhere")
+            other.workers.remove_worker("elsewhere")
             await until(pilot, lambda: "interrupted" in title(app))
             await until(pilot, lambda: "r resumes" in text_of(app, "totals"))
             await press(pilot, "g", "r")

@@ -1,0 +1,80 @@
+"""Claims of a run for notebooks and scripts: list them, label one."""
+
+from typing import TYPE_CHECKING, Final
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.limits import REVIEWER
+from faithtui.engine.library.project_rows import Row
+from faithtui.engine.review.conversation_json import view_to_json
+from faithtui.errors import ConfigError, StoreError
+from faithtui.metrics.registry import find_metric
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
+
+_BLIND: Final = frozenset(("claim", "number", "turn", "kind", "document", "text", "span"))
+"""What of a claim says nothing of what anybody thinks of it."""
+
+
+def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> list[Row]:
+    """List the claims of a run; see `Project.claims`."""
+    items = store.runs.item_ids(run)
+    rows: list[Row] = []
+    for item in items:
+        view = store.runs.review_view(item, reviewer)
+        texts = {turn.position: turn.content for turn in view.turns}
+        written = view_to_json(view)
+        claims = written["claims"]
+        assert isinstance(claims, list)
+        for claim in claims:
+            place = {
+                "run": run,
+                "source": view.item.source,
+                "conversation": view.item.key,
+                "answer": texts.get(claim["turn"]),
+            }
+            rows.append(place | {k: v for k, v in claim.items() if not blind or k in _BLIND})
+    if not blind and items:
+        store.reviews.record_exposures(items, reviewer)
+    return rows
+
+
+def label_claim(
+    store: "Store", run: RunId, claim: int, verdict: str, reviewer: str, note: str | None
+) -> Row:
+    """Label a claim; see `Project.label`.
+
+    Raises:
+        ConfigError: The metric has no such label, or the name is none.
+        StoreError: The run has no such claim.
+    """
+    labels = find_metric(store.runs.row(run).spec.metric).spec.labels.names
+    if verdict not in (*labels, NOT_A_CLAIM):
+        known = ", ".join((*labels, NOT_A_CLAIM))
+        raise ConfigError(f"there is no label `{verdict}`; known: {known}")
+    if not reviewer.strip():
+        raise ConfigError("reviewer is empty; expected a name")
+    REVIEWER.check_length(reviewer, field="reviewer")
+    number = ClaimId(claim)
+    if store.reviews.find_item(run, number) is None:
+        raise StoreError(f"run {run} has no claim {claim}; claims() lists them")
+    act = store.reviews.record_verdict(number, reviewer, verdict, run=run, saw_judge=False)
+    if note is not None:
+        store.reviews.record(
+            number,
+            reviewer,
+            Action.NOTED,
+            note=note,
+            run=run,
+            judge_verdict=act.judge_verdict,
+            saw_judge=act.saw_judge,
+        )
+    return {
+        "claim": claim,
+        "reviewer": reviewer,
+        "verdict": verdict,
+        "judge": act.judge_verdict,
+        "action": act.action.value,
+    }

@@ -1,0 +1,55 @@
+"""Figures of a run for notebooks and scripts: refused where labels were changed behind the log."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from faithtui.domain.ids import RunId
+from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.library.project_rows import ReportFormat, Row
+from faithtui.engine.library.project_runs import find_run
+from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate_json import gate_to_json
+from faithtui.engine.review.reports.agreement_report import (
+    compute_run_agreement,
+    render_report,
+    write_report_files,
+)
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
+
+
+def format_agreement(store: "Store", run: int | str, form: ReportFormat) -> str:
+    """Write the report of a run as a text; see `Project.format_report`.
+
+    Raises:
+        ConfigError: There is no such format.
+    """
+    if form not in get_args(ReportFormat):
+        known = ", ".join(get_args(ReportFormat))
+        raise ConfigError(f"there is no format `{form}`; known: {known}")
+    agreement = compute_run_agreement(store, _check_run(store, run))
+    return "".join(render_report(store, agreement, form))
+
+
+def write_agreement(
+    store: "Store", run: int | str, formats: Sequence[ReportFormat], directory: Path
+) -> list[Path]:
+    """Write the report of a run as files; see `Project.write_report`."""
+    agreement = compute_run_agreement(store, _check_run(store, run))
+    return list(write_report_files(store, agreement, formats, directory))
+
+
+def check_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
+    """Hold a run against thresholds; see `Project.gate`."""
+    return gate_to_json(check_gate(store, _check_run(store, run), request))
+
+
+def _check_run(store: "Store", run: int | str) -> RunId:
+    """Check labels and run for what would make figures wrong, and find the run."""
+    store.refuse_changed_labels()
+    found = find_run(store, run)
+    check_for_moment(store, found)
+    return found
