@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from sqlalchemy import Engine
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from faithtui.store.database import Database
+from faithtui.store.file import readers
 from faithtui.store.file.backups import list_database_files
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
@@ -233,10 +234,9 @@ def stores_share_compiled_statements() -> Iterator[None]:
     test compiled what it asked anew, which took a third of its time.
     """
     compiled: LRUCache[Any, Any] = LRUCache(1000)
-    make_engine = Database._make_engine
 
-    def make_engine_with_cache(self: Database, *args: Any, **kind: Any) -> Engine:
-        engine = make_engine(self, *args, **kind)
+    def create_engine_with_cache(*args: Any, **kind: Any) -> Engine:
+        engine = create_engine(*args, **kind)
         engine._compiled_cache = compiled
         return engine
 
@@ -246,7 +246,7 @@ def stores_share_compiled_statements() -> Iterator[None]:
             SQLiteDialect_pysqlite, "__eq__", lambda self, other: type(self) is type(other)
         )
         patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda self: hash(type(self)))
-        patch.setattr(Database, "_make_engine", make_engine_with_cache)
+        patch.setattr(readers, "create_engine", create_engine_with_cache)
         yield
 
 

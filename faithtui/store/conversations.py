@@ -15,14 +15,14 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.conversation import Conversation, Document, Image, Passage, Rating, Turn
+from faithtui.domain.conversation import Conversation, Document, Passage, Rating, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.ratings import MisreadLabels, list_misread_labels
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
-from faithtui.store.records import ImportCounts, SourceRow, StoredImage
+from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.schema.column_types import make_storable, passage_hash
 from faithtui.store.schema.json_columns import images_from_json, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
@@ -31,16 +31,9 @@ from faithtui.store.schema.tables import (
     conversation,
     document,
     human_label,
-    image,
     turn,
     turn_document,
 )
-
-_ADDRESS_ONLY = select(image.c.sha256, image.c.url).where(
-    image.c.data.is_(None), image.c.url.is_not(None)
-)
-"""Images that are known by their address alone."""
-
 
 IMPORTED_TOGETHER = 100
 """Conversations that are written before a look whether a label waits."""
@@ -149,28 +142,6 @@ class Conversations:
             if done >= len(conversations):
                 return counts
 
-    def image(self, sha256: str) -> StoredImage:
-        """Read an image of a turn or of a document.
-
-        Args:
-            sha256: As the conversation's `Image` has it.
-
-        Raises:
-            StoreError: There is none.
-        """
-        with self._database.open_reader() as connection:
-            row = connection.execute(
-                select(image.c.media_type, image.c.url, image.c.data).where(
-                    image.c.sha256 == sha256
-                )
-            ).one_or_none()
-        if row is None:
-            raise StoreError(
-                f"there is no image {sha256[:12]} in {self._database.path}; import the "
-                "conversation that has it again"
-            )
-        return StoredImage(Image(sha256, row.media_type, row.url), row.data)
-
     def ids_of(self, source: str, keys: Mapping[str, str]) -> tuple[ConversationId, ...]:
         """Find conversations of a data set by their keys, as far as their turns are the same.
 
@@ -208,43 +179,6 @@ class Conversations:
         """List labels of imports that an earlier version read in another way than this one."""
         with self._database.open_reader() as connection:
             return list_misread_labels(connection)
-
-    def has_image_addresses(self) -> bool:
-        """Say whether any image is known by its address alone."""
-        with self._database.open_reader() as connection:
-            return connection.execute(_ADDRESS_ONLY.limit(1)).first() is not None
-
-    def image_addresses(
-        self, conversations: Sequence[ConversationId]
-    ) -> dict[ConversationId, frozenset[str]]:
-        """Give the addresses of images that are known by them alone.
-
-        Args:
-            conversations: Where to look.
-
-        Returns:
-            By conversation; those that have none are left out.
-        """
-        found: dict[ConversationId, set[str]] = {}
-        with self._database.open_reader() as connection:
-            urls = {row.sha256: row.url for row in connection.execute(_ADDRESS_ONLY)}
-            if not urls:
-                return {}
-            for some in split_into_chunks(conversations):
-                for place in (turn, turn_document):
-                    for row in connection.execute(
-                        select(place.c.conversation_id, place.c.images).where(
-                            place.c.conversation_id.in_(some),
-                            func.json_array_length(place.c.images) > 0,
-                        )
-                    ):
-                        here = [
-                            urls[each["sha256"]] for each in row.images if each["sha256"] in urls
-                        ]
-                        if here:
-                            number = ConversationId(row.conversation_id)
-                            found.setdefault(number, set()).update(here)
-        return {number: frozenset(addresses) for number, addresses in found.items()}
 
     def sources(self) -> tuple[SourceRow, ...]:
         """List the imported data sets in the order of their first import; () when there is none."""

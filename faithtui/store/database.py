@@ -12,8 +12,7 @@ at once: a transaction that reads first and writes later fails when somebody els
 import contextlib
 import functools
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -21,15 +20,8 @@ from typing import Any, Self, TypeVar
 
 from sqlalchemy import (
     Connection,
-    Engine,
     NullPool,
-    Pool,
-    QueuePool,
     Select,
-    create_engine,
-    event,
-    func,
-    select,
 )
 
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
@@ -38,17 +30,14 @@ from faithtui.store.file.errors import (
     can_write,
     check_path,
     has_changes_beside,
-    is_unopened,
-    make_closed_error,
-    make_sqlite_uri,
     retry_while_busy,
     translate_errors,
 )
+from faithtui.store.file.readers import Readers, connect_to_file, make_engine
 from faithtui.store.file.upgrade import recognise_version, upgrade_tables
 from faithtui.store.file.writer import Writer
 from faithtui.store.schema.checksums import find_changed_rows
 from faithtui.store.schema.identity import find_head_revision
-from faithtui.store.schema.statements import compile_for_driver
 
 T = TypeVar("T")
 
@@ -60,16 +49,16 @@ class Database:
         self.path = path
         self.is_read_only = read_only
         """Nothing can be written: the file or its directory does not allow it, or it was asked."""
-        self._unlogged_signature: tuple[int, int, int] | None = None
-        """What the file was known by when it was opened without a log, because none can be shared
-        from here; None: it is read with its log."""
         self.before_upgrade: Path | None = None
         """The copy that was made before the tables were changed, if they were."""
         self._busy_timeout_s = busy_timeout_s
-        self._readers = self._make_engine("BEGIN", QueuePool, reader=True)
-        self._writer = Writer(path, self._make_engine("BEGIN IMMEDIATE", NullPool, reader=False))
-        self._watcher: sqlite3.Connection | None = None
-        self._watcher_lock = threading.Lock()
+        self._writer = Writer(path, make_engine(self._connect_writer, "BEGIN IMMEDIATE", NullPool))
+        self._readers = Readers(
+            path,
+            busy_timeout_s,
+            is_read_only=read_only,
+            is_closed=lambda: self._writer.is_closed,
+        )
 
     @classmethod
     def open(
@@ -90,7 +79,7 @@ class Database:
         try:
             with translate_errors(path):
                 if database.is_read_only:
-                    database._check_read_only_file()
+                    database._readers.check_read_only_file()
                 else:
                     database._prepare()
         except BaseException:
@@ -125,53 +114,27 @@ class Database:
         with self.open_reader() as connection:
             return _read_schema_version(connection) or ""
 
-    @contextlib.contextmanager
-    def open_reader(self) -> Iterator[Connection]:
-        """Lend a connection that sees one snapshot and cannot write.
+    def open_reader(self) -> AbstractContextManager[Connection]:
+        """Lend a connection that sees one snapshot and cannot write; see `Readers.open`.
 
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        if self._writer.is_closed:
-            raise make_closed_error(self.path)
-        self._reopen_if_changed()
-        with translate_errors(self.path), self._readers.connect() as connection:
-            yield connection
+        return self._readers.open()
 
     def read_first_row(
         self, statement: Select[Any], values: Mapping[str, object]
     ) -> list[Any] | None:
-        """Read the first row there is now, in a single step of the driver.
-
-        For what is looked up at every call of a judge, on the thread that asks all of them: a
-        connection of the pool and a snapshot take five times as long.
-
-        Args:
-            statement: Made once; it is compiled when it is first used.
-            values: Of its parameters.
-        """
-        compiled = compile_for_driver(statement)
-        with self._watcher_lock, translate_errors(self.path):
-            row = (
-                self._get_watcher().execute(compiled.text, {**compiled.fixed, **values}).fetchone()
-            )
-        if row is None:
-            return None
-        return [
-            value if read is None else read(value)
-            for read, value in zip(compiled.readers, row, strict=True)
-        ]
+        """Read the first row there is now; see `Readers.read_first_row`."""
+        return self._readers.read_first_row(statement, values)
 
     def read_ids(self, statement: Select[Any]) -> tuple[int, ...]:
-        """Read one column of integers, in the statement's order, in one step of the driver.
+        """Read one column of integers; see `Readers.read_ids`."""
+        return self._readers.read_ids(statement)
 
-        For a hundred thousand ids this is several times faster than rows, and other threads run
-        meanwhile.
-        """
-        ordered = statement.subquery()
-        with self.open_reader() as connection:
-            text = connection.scalar(select(func.group_concat(ordered.c[0])))
-        return tuple(map(int, text.split(","))) if text else ()
+    def data_version(self) -> int:
+        """Give a number that changes with every commit, of this process or of another one."""
+        return self._readers.data_version()
 
     def write(
         self, work: Callable[[Connection], T], *, durable: bool = False, urgent: bool = False
@@ -264,26 +227,6 @@ class Database:
         """Let what is not urgent wait; see `Store.rest_writer`."""
         self._writer.delay_other_work(seconds)
 
-    def data_version(self) -> int:
-        """Give a number that changes with every commit, of this process or of another one."""
-        self._reopen_if_changed()
-        with self._watcher_lock, translate_errors(self.path):
-            connection = self._get_watcher()
-            (number,) = connection.execute("PRAGMA data_version").fetchone()
-        return int(number) if self._unlogged_signature is None else hash(self._unlogged_signature)
-
-    def _get_watcher(self) -> sqlite3.Connection:
-        """Give the connection for short looks; whoever uses it holds the lock.
-
-        `PRAGMA data_version` compares with what this very connection saw before, so nothing else
-        may keep a transaction open on it.
-        """
-        if self._writer.is_closed:
-            raise make_closed_error(self.path)
-        if self._watcher is None:
-            self._watcher = self._connect(reader=True)
-        return self._watcher
-
     def check(self) -> list[str]:
         """List what is wrong inside the file; see `Store.check`."""
         damage: list[str] = []
@@ -317,100 +260,9 @@ class Database:
             self._writer.raw_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._close_connections()
 
-    def _make_engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
-        """Make an engine whose transactions begin with these words."""
-        engine = create_engine(
-            "sqlite://",
-            creator=lambda: self._connect(reader=reader),
-            poolclass=pool,
-            hide_parameters=True,  # they are anybody's texts, and would stand in a traceback
-        )
-        event.listen(
-            engine, "begin", lambda connection: connection.exec_driver_sql(begin), named=False
-        )
-        return engine
-
-    def _connect(self, *, reader: bool) -> sqlite3.Connection:
-        address = make_sqlite_uri(self.path)
-        if self.is_read_only:
-            address += "?mode=ro" if self._unlogged_signature is None else "?immutable=1"
-        connection = sqlite3.connect(
-            address,
-            uri=True,
-            timeout=self._busy_timeout_s,
-            isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
-            check_same_thread=False,
-        )
-        try:
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute(f"PRAGMA query_only = {'ON' if reader else 'OFF'}")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _check_read_only_file(self) -> None:
-        """Look at a file that is only read, and refuse what cannot be.
-
-        Raises:
-            StoreError: Its tables are older, or its log cannot be read from here.
-        """
-        try:
-            version = self._read_version()
-        except sqlite3.OperationalError as error:
-            # SQLite shares the log through a file beside it, which it cannot make here.
-            if not is_unopened(error):
-                raise
-            if has_changes_beside(self.path):
-                raise StoreReadOnly(
-                    f"the last changes of {self.path} stand in a file beside it, which cannot be "
-                    "read where nothing can be written; copy both to another directory"
-                ) from error
-            self._unlogged_signature = _file_signature(self.path)
-            version = self._read_version()
-        if version != find_head_revision():
-            raise StoreReadOnly(
-                f"{self.path} has the tables of an older faithtui and cannot be upgraded, because "
-                "it cannot be written; copy it to a directory of yours"
-            )
-
-    def _reopen_if_changed(self) -> None:
-        """Open a file that is read without its log anew when its owner has written it.
-
-        SQLite takes such a file for one that never changes, and would mix old pages with new ones.
-
-        Raises:
-            StoreError: The changes cannot be read from here.
-        """
-        if self._unlogged_signature is None:
-            return
-        with self._watcher_lock, translate_errors(self.path):
-            if self._unlogged_signature is None or self._unlogged_signature == _file_signature(
-                self.path
-            ):
-                return
-            self._unlogged_signature = None
-            self._readers.dispose()
-            if self._watcher is not None:
-                self._watcher.close()
-                self._watcher = None
-            try:
-                self._check_read_only_file()
-            except BaseException:
-                self._unlogged_signature = (
-                    0,
-                    0,
-                    0,
-                )  # no file is known by it: looked at again next time
-                raise
-
-    def _read_version(self) -> str | None:
-        connection = self._connect(reader=True)
-        try:
-            return recognise_version(self.path, connection)
-        finally:
-            connection.close()
+    def _connect_writer(self) -> sqlite3.Connection:
+        mode = "?mode=ro" if self.is_read_only else ""
+        return connect_to_file(self.path, self._busy_timeout_s, may_write=True, mode=mode)
 
     def _prepare(self) -> None:
         """Look at the file, refuse what is not ours, and upgrade what is older."""
@@ -426,14 +278,7 @@ class Database:
     def _close_connections(self) -> None:
         """Close every connection nobody is reading from."""
         self._writer.close_connection()
-        if self._watcher is not None:
-            self._watcher.close()
-        self._readers.dispose()
-
-
-def _file_signature(path: Path) -> tuple[int, int, int]:
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        self._readers.close()
 
 
 def _damage_words(found: Sequence[str]) -> list[str]:

@@ -29,6 +29,7 @@ from faithtui.store.calls.workers import Workers
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
+from faithtui.store.images import Images
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.findings import Findings
 from faithtui.store.runs.run_export import RunExports
@@ -54,6 +55,7 @@ class Store:
 
     Attributes:
         conversations: Imported conversations, their documents and ratings.
+        images: Images of their turns and documents.
         runs: Runs, their windows and verdicts.
         calls: Replies of judges.
         workers: Processes that are asking at this moment.
@@ -80,6 +82,7 @@ class Store:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
         self.conversations = Conversations(database, clock)
+        self.images = Images(database)
         self.runs = Runs(database, clock)
         self.calls = Calls(database, clock)
         self.workers = Workers(database, clock)

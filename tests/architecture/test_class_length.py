@@ -13,7 +13,6 @@ LONGER = {
     "engine/population/results_scan.py": ("ResultsScan", 315),
     "engine/shards/journal.py": ("ShardJournal", 337),
     "store/annotations/reviews.py": ("Reviews", 405),
-    "store/database.py": ("Database", 356),
     "store/runs/run_export.py": ("_PartReader", 340),
     "store/runs/runs.py": ("Runs", 404),
 }

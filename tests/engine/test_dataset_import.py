@@ -367,8 +367,8 @@ def test_images_go_into_the_store_with_their_conversation(
     near = Image(sha256(PNG).hexdigest(), "image/png")
     far = Image(sha256(address.encode()).hexdigest(), "", address)
     assert [found.images for found in stored(store).values()] == [(near, far), (near,)]
-    assert store.conversations.image(near.sha256).data == PNG
-    assert store.conversations.image(far.sha256).data is None
+    assert store.images.read(near.sha256).data == PNG
+    assert store.images.read(far.sha256).data is None
     (tmp_path / "a.png").unlink()
     result = run(store, path, strict=strict)
     assert [(error.line, error.field) for error in result.refusals] == [

@@ -294,7 +294,7 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     assert run.spec.sources == ("plain",)
     assert store.examples.read_set(digest) == ({"source": "plain", "key": "p1", "claim": "ginger"},)
     # What is shared with others is still there.
-    assert store.conversations.image(SHARED.sha256).data == DATA[SHARED.sha256]
+    assert store.images.read(SHARED.sha256).data == DATA[SHARED.sha256]
     ground = make_ground(run.spec.rule)
     assert len(store.search.find_items(run.id, parse_filter("ginger", ground).filter)) == 1
     assert len(store.search.find_items(run.id, parse_filter("everybody", ground).filter)) == 2

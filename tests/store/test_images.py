@@ -54,13 +54,13 @@ def test_images_come_back_with_their_bytes(store: Store) -> None:
     assert store.conversations.import_batch([album()], DATA).new == 1
     (number,) = store.conversations.ids()
     assert store.conversations.get(number) == album()
-    assert store.conversations.image(PIXEL_IMAGE.sha256) == StoredImage(PIXEL_IMAGE, PIXELS)
-    assert store.conversations.image(PHOTO_IMAGE.sha256) == StoredImage(PHOTO_IMAGE, PHOTO)
+    assert store.images.read(PIXEL_IMAGE.sha256) == StoredImage(PIXEL_IMAGE, PIXELS)
+    assert store.images.read(PHOTO_IMAGE.sha256) == StoredImage(PHOTO_IMAGE, PHOTO)
 
 
 def test_an_address_is_kept_without_bytes(store: Store) -> None:
     store.conversations.import_batch([album()], DATA)
-    assert store.conversations.image(FAR_IMAGE.sha256) == StoredImage(FAR_IMAGE, None)
+    assert store.images.read(FAR_IMAGE.sha256) == StoredImage(FAR_IMAGE, None)
 
 
 def test_an_image_is_stored_once_and_its_bytes_are_needed_once(store: Store) -> None:
@@ -88,7 +88,7 @@ def test_other_images_make_another_conversation(store: Store) -> None:
 
 def test_an_image_nobody_imported_is_told(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no image 00000000"):
-        store.conversations.image("0" * 64)
+        store.images.read("0" * 64)
 
 
 def test_a_text_with_other_images_is_another_document(store: Store) -> None:

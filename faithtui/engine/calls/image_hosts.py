@@ -56,7 +56,7 @@ def find_image_hosts(
     found = ImageHosts()
     if is_part_of_program(judge):
         return found
-    for addresses in store.conversations.image_addresses(conversations).values():
+    for addresses in store.images.list_addresses(conversations).values():
         hosts, reasons = set(), set()
         for address in addresses:
             reason = find_address_problem(address)
@@ -106,7 +106,7 @@ def check_run_image_hosts(
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
-    if is_part_of_program(row.spec.judge) or not store.conversations.has_image_addresses():
+    if is_part_of_program(row.spec.judge) or not store.images.has_addresses():
         return
     left = [each.conversation for each in store.runs.list_pending(row.id)]
     if with_unfinished:

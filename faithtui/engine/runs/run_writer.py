@@ -208,7 +208,7 @@ class StoreImages:
             ImageHostNotAllowed: Its address alone is, and the judge may not be sent it.
             ImagesNotSupported: Its address alone is, and nobody is sent it.
         """
-        found = self.store.conversations.image(image.sha256)
+        found = self.store.images.read(image.sha256)
         if found.data is None and not is_part_of_program(self.judge):
             check_image_address(found.image, self.judge, self.hosts)
         return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)

@@ -116,7 +116,7 @@ def test_a_viewer_without_rights_sees_what_the_owner_writes_later() -> None:
             viewer = Store.open(path)
             before, version = viewer.conversations.count(), viewer.data_version()
             assert viewer.is_read_only
-            assert viewer._database._unlogged_signature is not None
+            assert viewer._database._readers._unlogged_signature is not None
         with Store.open(path) as owner:
             owner.conversations.import_batch([talk()])
         with without_rights(path.parent):

@@ -171,7 +171,7 @@ def test_a_long_conversation_is_compared_with_as_few_queries_as_a_short_one(stor
         for spec in (FACT_RUN, INFERENCE_RUN, SUPPORT_RUN):
             said(store, conversation, spec, verdicts)
         asked: list[str] = []
-        connection = store._database._readers.connect()
+        connection = store._database._readers._engine.connect()
         event.listen(
             connection, "before_cursor_execute", lambda *call, to=asked: to.append(call[2])
         )

@@ -105,7 +105,7 @@ def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:
         store.conversations.import_batch([album("new")], DATA)
-        assert store.conversations.image(PIXEL_IMAGE.sha256).data == PIXELS
+        assert store.images.read(PIXEL_IMAGE.sha256).data == PIXELS
         statements = {1: [statement("yes", "A page.", "Page.")]}
         _, item = said(store, album("new"), spec_of("relevancy", RELEVANT), statements)
         assert [each.document for each in store.runs.review_view(item, "me").claims] == [1]
@@ -139,8 +139,8 @@ def test_images_statements_and_answers_of_a_file_are_kept(path: Path) -> None:
     with Store.open(path) as store:
         (number,) = store.conversations.ids(("albums",))
         assert store.conversations.get(number).turns == album().turns
-        assert store.conversations.image(PIXEL_IMAGE.sha256).data == PIXELS
-        assert store.conversations.image(FAR_IMAGE.sha256).data is None
+        assert store.images.read(PIXEL_IMAGE.sha256).data == PIXELS
+        assert store.images.read(FAR_IMAGE.sha256).data is None
         first, _ = store.runs.compare_view(number).answers
         assert [(cell.labels, cell.corrected.value) for cell in first.cells if cell] == [
             ({"yes": 1}, 0.0),

@@ -36,7 +36,7 @@ def test_the_run_of_named_claims_is_looked_up_by_claim(
             say(store, claim, who, "yes" if who == "ann" else "no", Action.BLIND)
     asked: list[tuple[str, object]] = []
     event.listen(
-        store._database._readers,
+        store._database._readers._engine,
         "before_cursor_execute",
         lambda *call: asked.append((call[2], call[3])),
     )

@@ -114,7 +114,7 @@ def warn_held_back(store: Store, runs: Sequence[RunId]) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     for run in runs:
         judge = store.runs.row(run).spec.judge
-        if is_part_of_program(judge) or not store.conversations.has_image_addresses():
+        if is_part_of_program(judge) or not store.images.has_addresses():
             continue
         pending = [each.conversation for each in store.runs.list_pending(run)]
         held_back = find_image_hosts(store, pending, judge).format_warning()

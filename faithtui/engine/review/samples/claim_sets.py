@@ -77,7 +77,7 @@ def _read_stored_transcripts(
         conversation = store.conversations.get(number)
         images = {}
         for image in conversation.images:
-            data = store.conversations.image(image.sha256).data
+            data = store.images.read(image.sha256).data
             if data is not None:
                 images[image.sha256] = data
         yield ConversationWithImages(conversation, images)

@@ -62,7 +62,7 @@ class ImageOpener(Controller[FaithScreen]):
     async def open_image(self, chosen: NumberedImage) -> None:
         """Write an image into a private file and open that, or open its address."""
         session, name = self.session, f"image {chosen.number}"
-        stored = await self.read(session.store.conversations.image, chosen.image.sha256)
+        stored = await self.read(session.store.images.read, chosen.image.sha256)
         if stored.data is None:
             url = chosen.image.url or ""
             reason = explain_blocked_url(url)

@@ -238,7 +238,7 @@ def test_images_and_hostile_texts_come_over_as_they_are(other: Store, tmp_path: 
     there = [other.conversations.get(each) for each in other.conversations.ids()]
     assert there == expected
     for image, data in DATA.items():
-        assert other.conversations.image(image).data == data
+        assert other.images.read(image).data == data
 
 
 def _judge(store: Store) -> RunId:
