@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import ctypes
 import gc
 import os
 import re
@@ -22,6 +21,7 @@ from sqlalchemy.util import LRUCache
 from faithtui.store.database import Database
 from faithtui.store.file import readers
 from faithtui.store.file.backups import list_database_files
+from tests.memory import return_free_memory
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.
@@ -165,40 +165,10 @@ def pytest_runtest_logfinish() -> None:
     """Give back memory now and then; see `pytest_collection_finish`."""
     _finished_tests[0] += 1
     if _finished_tests[0] % _COLLECT_EVERY == 0:
-        _return_free_memory()
+        return_free_memory()
 
 
 _finished_tests = [0]
-
-
-def _return_free_memory() -> None:
-    """Collect everything, and let the system have what the C library keeps for later."""
-    # What was frozen may be garbage by now, and keeps whatever it holds.
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-_MOST_MEMORY_MB = 400
-_MEMORY = Path("/proc/self/smaps_rollup")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def tests_leave_no_memory_behind() -> Iterator[None]:
-    """Fail at the end of a process of tests that holds more than 400 MB.
-
-    Something then keeps what tests are done with: apps whose store nobody closed, once. How much is
-    held depends neither on the load nor on the speed of the machine. Only Linux says how much.
-    """
-    yield
-    if _MEMORY.exists():
-        _return_free_memory()
-        resident = re.search(r"^Rss:\s+(\d+) kB", _MEMORY.read_text(), re.MULTILINE)
-        assert resident is not None
-        held_mb = int(resident[1]) // 1024
-        assert held_mb <= _MOST_MEMORY_MB, f"this process holds {held_mb} MB after its tests"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,12 +22,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.memory import read_held_mb
+
 ROOT = Path(__file__).parents[1]
 PROCESSES_PER_CORE = 2
 """Tests of screens wait more than they compute."""
 PART_BYTES = 80_000
 """Source of the tests of one part."""
 LOG = "log.txt"
+MOST_MEMORY_MB = 400
 OPTIONS = ("-q", "-p", "no:cacheprovider")
 A_PROPERTY = "tests/domain/test_windows.py"
 """Tests with hypothesis, which reads the constants of the whole program when it collects them."""
@@ -76,6 +79,11 @@ def run_part(part: list[str], folder: Path) -> None:
     # A shell that starts the check in the background has its processes ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *part])
+    held_mb = read_held_mb()
+    if held_mb is not None and held_mb > MOST_MEMORY_MB:
+        # Something keeps what tests are done with: apps whose store nobody closed, once.
+        print(f"this process holds {held_mb} MB after its tests, over {MOST_MEMORY_MB}", flush=True)
+        sys.exit(1)
     # All tests of a part may be thorough.
     sys.exit(pytest.ExitCode.OK if code is pytest.ExitCode.NO_TESTS_COLLECTED else code)
 

@@ -51,3 +51,24 @@ def test_a_part_that_fails_fails_the_whole_and_is_told_in_full(
     assert told.count("first line") == (0 if passed else 1)
     assert {"one", last, "two"} < set(told.split())
     assert told.endswith(f"{passed}\n")
+
+
+GREEDY = """
+import sys
+from pathlib import Path
+from tests import parts
+
+parts.read_held_mb = lambda: parts.MOST_MEMORY_MB + int(sys.argv[2])
+log = Path(sys.argv[1])
+(log / "test_one.py").write_text("def test_one() -> None: pass")
+parts.run_part([str(log / "test_one.py")], log)
+"""
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, 0), (1, 1)])
+def test_a_part_that_keeps_more_memory_than_allowed_fails(
+    tmp_path: Path, more: int, code: int
+) -> None:
+    words = [sys.executable, "-c", GREEDY, str(tmp_path), str(more)]
+    assert subprocess.run(words, cwd=ROOT).returncode == code
+    assert ("holds 401 MB after its tests" in (tmp_path / "log.txt").read_text()) == bool(more)
