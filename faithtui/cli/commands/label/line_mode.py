@@ -39,7 +39,7 @@ from faithtui.domain.annotations import (
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
+from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
@@ -90,18 +90,18 @@ class LineMode:
                 self.talk.say("end-of-input", "", reason="end of input")
                 return
             try:
-                if not self.handle_line(line.strip()):
+                if not self.run_line_command(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
                 self.talk.say("not-saved", f"not saved: {error}", reason=str(error))
 
-    def handle_line(self, line: str) -> bool:
+    def run_line_command(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
         served = self.served
         key, _, rest = line.partition(" ")
         if served is None:
-            return self._handle_last_verdict_key(key)
+            return self._change_last_verdict_by_key(key)
         words = {name: name for _, name, _ in list_verdict_choices(served.spec)}
         words |= {letter: name for letter, name, _ in list_verdict_choices(served.spec)}
         if key in words and not rest:
@@ -109,7 +109,7 @@ class LineMode:
             return True
         match key:
             case "":
-                self._say_claim(served)
+                self._print_claim(served)
             case "t":
                 self.talk.say("full", *full_lines(served), claim=served.claim.id)
             case "s":
@@ -125,10 +125,10 @@ class LineMode:
             case "v":
                 self._reveal_judge(served)
             case "?":
-                self._say_help(served)
+                self._print_help(served)
             case "q":
                 return False
-            case _ if not self._handle_last_verdict_key(key):
+            case _ if not self._change_last_verdict_by_key(key):
                 typed = make_visible_line(line, _MOST_ECHOED)
                 self.talk.say(
                     "refused",
@@ -137,7 +137,7 @@ class LineMode:
                 )
         return True
 
-    def _handle_last_verdict_key(self, key: str) -> bool:
+    def _change_last_verdict_by_key(self, key: str) -> bool:
         """Do what a key says about what was done last; False when it says nothing of that."""
         match key:
             case "c":
@@ -191,9 +191,9 @@ class LineMode:
         if not again:
             self.served_at = self.seconds()
         if not quietly:
-            self._say_claim(self.served)
+            self._print_claim(self.served)
 
-    def _say_claim(self, served: ServedClaim) -> None:
+    def _print_claim(self, served: ServedClaim) -> None:
         claim = served.claim
         judge: dict[str, object] = {}
         if served.shown:
@@ -263,12 +263,7 @@ class LineMode:
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
         self._record(served.claim.id, Action.MARKED, saw_judge=served.knows_judge, mark=mark)
         words = "no longer flagged" if flagged else "flagged"
-        self.talk.say(
-            "flag",
-            f"{words}: {served.name}",
-            claim=served.claim.id,
-            flagged=not flagged,
-        )
+        self.talk.say("flag", f"{words}: {served.name}", claim=served.claim.id, flagged=not flagged)
         self._serve_again(served)
 
     def _edit_note(self, served: ServedClaim, text: str) -> None:
@@ -331,7 +326,9 @@ class LineMode:
             text = self.read_line().strip()
         if text == ALL:
             complete = not is_complete(served)
-            mark_answer(self.store, run, item, turn, reviewer=self.reviewer, complete=complete)
+            mark_answer_complete(
+                self.store, run, item, turn, reviewer=self.reviewer, complete=complete
+            )
             words = "are all known" if complete else "may not be all"
             self.talk.say(
                 "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
@@ -423,7 +420,7 @@ class LineMode:
         else:
             self._serve_claim(*self.queue.entries[place])
 
-    def _say_help(self, served: ServedClaim) -> None:
+    def _print_help(self, served: ServedClaim) -> None:
         keys = list_line_help(served.spec)
         lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
         self.talk.say("help", *lines, keys=keys)
@@ -459,7 +456,7 @@ class LineMode:
             sample=self.queue.sample,
         )
 
-    def say_totals(self) -> None:
+    def print_totals(self) -> None:
         """Say what was done and what is left."""
         left = len(self.queue.entries) - len(self.walk.answered_claims)
         self.talk.say(

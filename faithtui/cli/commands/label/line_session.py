@@ -28,9 +28,9 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         mode.run()
     except KeyboardInterrupt:
         interrupted = True
-    mode.say_totals()
+    mode.print_totals()
     if queue.sample is not None:
-        _say_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
+        _print_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
     if interrupted:
         return INTERRUPTED
     return 0 if mode.error is None else mode.error.exit_code
@@ -60,7 +60,7 @@ def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
     }
 
 
-def _say_sample_status(
+def _print_sample_status(
     store: Store, sample: SampleId, reviewer: str, talk: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
