@@ -3,6 +3,7 @@
 import sys
 from io import TextIOWrapper
 
+from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_mode import LineMode
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import wrap_with_label
@@ -22,7 +23,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         sys.stdin.reconfigure(errors="replace")
     talk = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
     talk.say("queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer))
-    mode = LineMode(store, queue, reviewer, talk, sys.stdin.readline)
+    mode = LineMode(LineContext(store, queue, reviewer, talk, sys.stdin.readline))
     interrupted = False
     try:
         mode.run()
