@@ -112,7 +112,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "judge": _is_name,
     "base_url": lambda value: value is None or _is_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
-    "max_failures": lambda value: isinstance(value, str) and FailureLimit.read(value) is not None,
+    "max_failures": lambda value: isinstance(value, str) and FailureLimit.parse(value) is not None,
     "reviewer": lambda value: _is_name(value) and REVIEWER.find_problem(len(str(value))) is None,
     "theme": lambda value: value is None or _is_name(value),
     "store": _is_path,
@@ -343,7 +343,7 @@ def _read_judges(
                 f"{_ALLOWED['judges']}"
             )
         try:
-            JudgeProfile.read(parameters)
+            JudgeProfile.from_values(parameters)
         except ConfigError as error:
             raise ConfigError(
                 f"{file.format_place(where)}: judge {quote_word(judge)}: {error}"

@@ -169,7 +169,7 @@ class AnswerUnit:
     """Labels of the answer as a whole, one per person, imported and given here."""
 
 
-def decide_answer(
+def decide_answer_by_majority(
     answer: AnswerUnit, passing: Collection[str], labels: Collection[str]
 ) -> bool | None:
     """Say whether most people pass an answer; None without a label, or if as many fail it.

@@ -106,7 +106,7 @@ class Population:
             found[:, place.get(label or "", len(names))] += counts[:, :, column].T
         return found
 
-    def recode(self, words: Mapping[str, str]) -> "Population":
+    def recode_labels(self, words: Mapping[str, str]) -> "Population":
         """Read its labels as other ones; those that are not named stay what they are."""
         return replace(
             self,

@@ -35,7 +35,7 @@ add_commands(app)
 
 
 @app.callback()
-def handle_root_options(
+def set_root_options(
     context: typer.Context,
     store: StoreOption = None,
     json: JsonOption = False,

@@ -19,7 +19,7 @@ WAITS: Final = 8
 _GRAVITY: Final = (DONE, WAITS, INCOMPLETE)
 
 
-def exit_code(row: RunRow) -> int:
+def choose_exit_code(row: RunRow) -> int:
     """Say what a command ends with that worked on a run."""
     if row.state is RunState.WAITING:
         return WAITS

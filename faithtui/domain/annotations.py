@@ -398,15 +398,19 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
             return replace(now, unsure=act.mark is LabelMark.UNSURE)
         case LabelMark.MISSED | LabelMark.NOT_MISSED:
             is_set = act.mark is LabelMark.MISSED
-            return replace(now, missed_in=_change_runs(now.missed_in, act.run, is_set=is_set))
+            return replace(now, missed_in=_add_or_remove_run(now.missed_in, act.run, is_set=is_set))
         case LabelMark.COMPLETE | LabelMark.INCOMPLETE:
             is_set = act.mark is LabelMark.COMPLETE
-            return replace(now, complete_in=_change_runs(now.complete_in, act.run, is_set=is_set))
+            return replace(
+                now, complete_in=_add_or_remove_run(now.complete_in, act.run, is_set=is_set)
+            )
         case None:
             return now
 
 
-def _change_runs(runs: frozenset[RunId], run: RunId | None, *, is_set: bool) -> frozenset[RunId]:
+def _add_or_remove_run(
+    runs: frozenset[RunId], run: RunId | None, *, is_set: bool
+) -> frozenset[RunId]:
     """Add a run, or take it away; None: the run of the act is not in this store."""
     if run is None:
         return runs

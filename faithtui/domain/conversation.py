@@ -107,7 +107,7 @@ class Span:
     start: int
     end: int
 
-    def of(self, text: str) -> str:
+    def slice_text(self, text: str) -> str:
         """Give the characters of a text in this range."""
         return text[self.start : self.end]
 

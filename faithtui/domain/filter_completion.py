@@ -95,7 +95,7 @@ def suggest_terms(text: str, context: FilterContext) -> tuple[str, ...]:
     found: list[str] = []
     for term in parse_filter(text, context).filter.list_terms(TermName.TEXT):
         word = term.value.casefold()
-        meant = next((_MEANT[each] for each in _MEANT if _begins(each, word)), None)
+        meant = next((_MEANT[each] for each in _MEANT if _is_beginning_of(each, word)), None)
         close = get_close_matches(word, by_value, n=2, cutoff=_CLOSE)
         terms = [*([meant] if meant in known else ()), *(by_value[each] for each in close)]
         found += [f"-{each}" if term.negated else each for each in terms]
@@ -111,7 +111,7 @@ def _list_meant_terms(word: str, terms: Sequence[str]) -> list[str]:
     return [each for each in found if each in terms]
 
 
-def _begins(known: str, word: str) -> bool:
+def _is_beginning_of(known: str, word: str) -> bool:
     """Whether a word is a known one, or enough of its beginning to mean it."""
     return known == word or (len(word) >= _LEAST_BEGINNING and known.startswith(word))
 

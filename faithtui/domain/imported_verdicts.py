@@ -50,7 +50,7 @@ class ImportedWindow:
     """What a judge said of the claims of one window.
 
     Which window that was need not be written down: deepeval logs windows in the order in which
-    they were finished. `place_windows` finds it by what they say.
+    they were finished. `match_logs_to_windows` finds it by what they say.
     """
 
     judge: str
@@ -67,7 +67,7 @@ class ImportedWindow:
 ImportedJudgement = ImportedVerdict | ImportedWindow
 
 
-def place_windows(
+def match_logs_to_windows(
     logged: Sequence[ImportedWindow], windows: Sequence[Window], turns: Sequence[Turn]
 ) -> dict[int, ImportedWindow]:
     """Find which window each log is about, by the answers its claims repeat.

@@ -60,7 +60,7 @@ def make_score(value: float) -> Score:
     return Score(value)
 
 
-def no_score(state: ScoreState, reason: str) -> Score:
+def make_empty_score(state: ScoreState, reason: str) -> Score:
     """Make a score that has none."""
     return Score(None, state, reason)
 
@@ -134,13 +134,13 @@ def score_window(
     else:
         missing = sum(label is None for label in labels)
         if missing:
-            return no_score(
+            return make_empty_score(
                 ScoreState.INCOMPLETE, f"{missing} of {len(labels)} claims have no verdict"
             )
         known = [label for label in labels if label is not None]
     if not known:
         if rule.when_empty is None:
-            return no_score(ScoreState.UNDEFINED, why_empty)
+            return make_empty_score(ScoreState.UNDEFINED, why_empty)
         return make_score(rule.when_empty)
     value = sum(label in rule.passing for label in known) / len(known)
     if rule.strict and value < 1:
@@ -192,11 +192,11 @@ def average_scores(parts: Sequence[Score], rule: ScoringRule) -> Score:
     if not parts:
         if rule.as_peer:
             return make_score(1.0)
-        return no_score(ScoreState.SKIPPED, "no interaction")
+        return make_empty_score(ScoreState.SKIPPED, "no interaction")
     for state in (ScoreState.FAILED, ScoreState.INCOMPLETE):
         hit = [part for part in parts if part.state is state]
         if hit:
-            return no_score(state, f"{len(hit)} of {len(parts)} parts: {hit[0].reason}")
+            return make_empty_score(state, f"{len(hit)} of {len(parts)} parts: {hit[0].reason}")
     values = [part.value for part in parts if part.value is not None]
     undefined = sum(part.state is ScoreState.UNDEFINED for part in parts)
     skipped = sum(part.state is ScoreState.SKIPPED for part in parts)

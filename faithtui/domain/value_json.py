@@ -46,7 +46,7 @@ class JsonWriter:
         self._decimals = decimals
         self._fields: dict[type, tuple[str, ...]] = {}
 
-    def write(self, value: object) -> Json:
+    def convert(self, value: object) -> Json:
         """Turn a value into JSON.
 
         Args:
@@ -69,14 +69,14 @@ class JsonWriter:
             case float():
                 return value
             case Mapping():
-                return {str(key): self.write(each) for key, each in value.items()}
+                return {str(key): self.convert(each) for key, each in value.items()}
         if is_dataclass(value) or hasattr(value, "_fields"):
-            return self.write_object(value)
+            return self.convert_object(value)
         if isinstance(value, list | tuple):
-            return [self.write(each) for each in value]
+            return [self.convert(each) for each in value]
         raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
-    def write_object(self, value: object, **more: Json) -> JsonFields:
+    def convert_object(self, value: object, **more: Json) -> JsonFields:
         """Turn an instance of a value class into a JSON object.
 
         Args:
@@ -89,7 +89,7 @@ class JsonWriter:
             kept = (each for each in list_field_names(kind) if each not in form.left_out)
             self._fields[kind] = tuple(kept)
         found: JsonFields = {
-            form.renamed.get(name, name): self.write(getattr(value, name))
+            form.renamed.get(name, name): self.convert(getattr(value, name))
             for name in self._fields[kind]
             if name not in more
         }
@@ -108,7 +108,7 @@ def value_json(value: object) -> Json:
     Raises:
         TypeError: It is nothing that `JsonWriter.write` takes.
     """
-    return JsonWriter({}).write(value)
+    return JsonWriter({}).convert(value)
 
 
 def list_field_names(kind: type) -> tuple[str, ...]:

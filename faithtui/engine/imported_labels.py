@@ -77,7 +77,7 @@ class LabelScales:
             yield UnreadLabels(scale, values.total(), self._totals[scale], tuple(sorted(values)))
 
     def _name_scale(self, rating: Rating) -> Rating:
-        rating = _apply_choice(self._dataset, rating)
+        rating = _use_chosen_scale(self._dataset, rating)
         if is_listed_scale(rating.scale):
             return rating
         if rating.label in _BINARY and rating.scale in self._find_binary():
@@ -103,14 +103,14 @@ def find_binary_scores(datasets: Sequence[DatasetFile]) -> frozenset[str]:
                 if isinstance(record.found, InputError):
                     continue
                 for each in record.found.ratings:
-                    rating = _apply_choice(dataset, each)
+                    rating = _use_chosen_scale(dataset, each)
                     if not is_listed_scale(rating.scale):
                         is_binary = rating.label in _BINARY
                         seen[rating.scale] = seen.get(rating.scale, True) and is_binary
     return frozenset(scale for scale, is_binary in seen.items() if is_binary)
 
 
-def _apply_choice(dataset: DatasetFile, rating: Rating) -> Rating:
+def _use_chosen_scale(dataset: DatasetFile, rating: Rating) -> Rating:
     """Take the scale the user named for a score, in formats that call the score a scale."""
     dataset.notes.scores.add(rating.scale)
     scale = dataset.choice.scales.get(rating.scale)

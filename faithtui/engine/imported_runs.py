@@ -21,7 +21,7 @@ from faithtui.domain.imported_verdicts import (
     ImportedJudgement,
     ImportedVerdict,
     ImportedWindow,
-    place_windows,
+    match_logs_to_windows,
 )
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.label_sets import LabelSet
@@ -289,7 +289,7 @@ def assess_imported(
         )
         for value in values
     ]
-    placed = place_windows(logged, windows, conversation.turns)
+    placed = match_logs_to_windows(logged, windows, conversation.turns)
     return [
         _assess_window(conversation, metric, windows[position], placed[position])
         for position in sorted(placed)

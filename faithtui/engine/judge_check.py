@@ -160,7 +160,7 @@ async def try_judge(
                 MemoryReplyCache(),
                 format_fallback=format_fallback,
                 pricing=pricing,
-                on_retry=_raise_error,
+                on_retry=_raise_instead_of_waiting,
                 on_reply=listener,
                 answer_limit=profile.max_tokens,
                 limiter=environment.rate_limiters.get_limiter(judge.account),
@@ -211,7 +211,7 @@ class _ReplyListener:
         )
 
 
-def _raise_error(step: str, error: JudgeError, wait_s: float) -> None:
+def _raise_instead_of_waiting(step: str, error: JudgeError, wait_s: float) -> None:
     """End where a run would wait and try again: whoever tries a judge sits in front of it.
 
     Raises:

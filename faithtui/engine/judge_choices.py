@@ -103,18 +103,20 @@ def list_judge_choices(
     """
     used: dict[_JudgeAddress, list[int]] = {}
     for row in sorted(runs, key=lambda each: -each.id):
-        used.setdefault(_normalise(row.spec.judge, row.spec.base_url), []).append(row.id)
+        used.setdefault(_drop_official_address(row.spec.judge, row.spec.base_url), []).append(
+            row.id
+        )
     keys = _KeyLookup(environ, with_keyring)
-    settings = _normalise(*configured)
+    settings = _drop_official_address(*configured)
     served = {
         _JudgeAddress(f"{each.provider.name}:{model}", None): each.provider
         for each in servers
         for model in (each.models or ())[:_MOST_MODELS]
     }
     priced = {
-        _normalise(endpoint.ref, endpoint.base_url)
+        _drop_official_address(endpoint.ref, endpoint.base_url)
         for judge, address in (*_OFFERED_MODELS, *prices.prices)
-        if (endpoint := _parse(judge, address or None)) is not None
+        if (endpoint := _parse_endpoint_or_none(judge, address or None)) is not None
         and (not endpoint.is_official or keys.has_key(endpoint))
     }
     known = dict.fromkeys(
@@ -201,16 +203,16 @@ class _KeyLookup:
         return self._found[variable]
 
 
-def _normalise(judge: str, base_url: str | None) -> _JudgeAddress:
+def _drop_official_address(judge: str, base_url: str | None) -> _JudgeAddress:
     """Leave out an address that is the provider's own."""
-    endpoint = _parse(judge, base_url)
+    endpoint = _parse_endpoint_or_none(judge, base_url)
     if endpoint is None:
         return _JudgeAddress(judge, base_url)
     is_own = endpoint.base_url == endpoint.provider.base_url
     return _JudgeAddress(judge, None if is_own else endpoint.base_url)
 
 
-def _parse(judge: str, base_url: str | None) -> Endpoint | None:
+def _parse_endpoint_or_none(judge: str, base_url: str | None) -> Endpoint | None:
     try:
         return parse_endpoint(judge, base_url)
     except ConfigError:
@@ -227,7 +229,9 @@ def _describe_judge(
 ) -> JudgeChoice | None:
     """Put into words what is known of a judge; None where nobody can ask it any more."""
     if judge.judge == "offline":
-        return JudgeChoice("offline", None, _join("built in: no key, no cost", *words), True)
+        return JudgeChoice(
+            "offline", None, _join_with_dots("built in: no key, no cost", *words), True
+        )
     try:
         endpoint = parse_endpoint(*judge)
     except ConfigError:
@@ -235,7 +239,7 @@ def _describe_judge(
     if endpoint is None:
         is_plugin = judge.judge.partition(":")[0] not in BUILT_IN
         origin = "from an installed package" if is_plugin else "recorded replies"
-        return JudgeChoice(*judge, _join(origin, *words), True)
+        return JudgeChoice(*judge, _join_with_dots(origin, *words), True)
     is_ready = True
     if endpoint.is_official:
         is_ready = keys.has_key(endpoint)
@@ -253,7 +257,9 @@ def _describe_judge(
         state = f"at {endpoint.host}"
         if keys.has_key(endpoint):
             state += f", {_describe_key(endpoint, keys)}"
-    return JudgeChoice(*judge, _join(state, *words, _describe_price(endpoint, prices)), is_ready)
+    return JudgeChoice(
+        *judge, _join_with_dots(state, *words, _describe_price(endpoint, prices)), is_ready
+    )
 
 
 def _describe_key(endpoint: Endpoint, keys: _KeyLookup) -> str:
@@ -288,15 +294,15 @@ def _list_unnamed_providers(
     """Name providers none of whose models is listed, with what it takes to use them."""
     listed = {each.judge.partition(":")[0] for each in found}
     for provider in PROVIDERS.values():
-        endpoint = _parse(f"{provider.name}:{UNNAMED_MODEL}", None)
+        endpoint = _parse_endpoint_or_none(f"{provider.name}:{UNNAMED_MODEL}", None)
         if provider.host is None or provider.name in listed or endpoint is None:
             continue
-        state = _join(_describe_key(endpoint, keys), _TYPE_MODEL)
+        state = _join_with_dots(_describe_key(endpoint, keys), _TYPE_MODEL)
         yield JudgeChoice(endpoint.ref, None, state, keys.has_key(endpoint))
     for name in sorted(find_plugins().keys() - BUILT_IN - listed):
-        state = _join("from an installed package", _TYPE_MODEL)
+        state = _join_with_dots("from an installed package", _TYPE_MODEL)
         yield JudgeChoice(f"{name}:{UNNAMED_MODEL}", None, state, True)
 
 
-def _join(*words: str) -> str:
+def _join_with_dots(*words: str) -> str:
     return " · ".join(word for word in words if word)

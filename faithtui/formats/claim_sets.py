@@ -238,14 +238,14 @@ def _read_transcript(fields: FieldReader, path: Path, line: int) -> ParsedConver
 
 def _read_claim(fields: FieldReader, reader: BundleReader) -> SetClaim:
     return SetClaim(
-        fields.look_up("claim", reader.claims),
+        fields.get_earlier_entry("claim", reader.claims),
         fields.text("stratum", empty=True),
         None if fields.get("place") is None else fields.whole_number("place", 0),
         fields.flag("shown"),
     )
 
 
-def _count_strata(found: ClaimSetBundle) -> dict[str, tuple[int, int]]:
+def _count_claims_by_stratum(found: ClaimSetBundle) -> dict[str, tuple[int, int]]:
     """Count all claims and drawn ones by stratum; of whole conversations, conversations."""
     if found.design == SamplingDesign.CONVERSATIONS:
         everything = {each.claim.conversation for each in found.claims}
@@ -277,7 +277,7 @@ def _find_problem(found: ClaimSetBundle, transcripts: set[ConversationName]) -> 
         and {each.stratum for each in found.claims} - strata
     ):
         return "has a claim of a stratum that is not in its design"
-    if _count_strata(found) != {
+    if _count_claims_by_stratum(found) != {
         name: (population, drawn) for name, population, drawn in found.strata if population
     }:
         return (

@@ -344,7 +344,7 @@ class BundleReader:
                 "document", "belongs to statements, and every statement has one"
             )
         name = ClaimName(
-            fields.look_up("conversation", self._conversations),
+            fields.get_earlier_entry("conversation", self._conversations),
             kind,
             fields.whole_number("turn", 0),
             fields.text("digest"),
@@ -379,7 +379,7 @@ class BundleReader:
     def _read_sample(self, fields: FieldReader) -> None:
         drawn = tuple(
             BundleSampleClaim(
-                each.look_up("claim", self.claims),
+                each.get_earlier_entry("claim", self.claims),
                 each.text("stratum", empty=True),
                 each.share("probability"),
                 each.flag("shown"),
@@ -390,7 +390,7 @@ class BundleReader:
             uid=fields.text("uid"),
             name=fields.text("name", empty=True),
             kind=fields.one_of("kind", tuple(each.value for each in SampleKind)),
-            run=fields.look_up("run", self._runs),
+            run=fields.get_earlier_entry("run", self._runs),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             design=fields.one_of("design", tuple(each.value for each in SamplingDesign)),
             stratified_by=fields.texts("stratified_by"),
@@ -425,7 +425,7 @@ class BundleReader:
         act = Event(
             id=fields.text("uid"),
             clock=fields.whole_number("clock", 1),
-            claim=fields.look_up("claim", self.claims),
+            claim=fields.get_earlier_entry("claim", self.claims),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),
             created_at=fields.time("created_at"),
@@ -435,7 +435,7 @@ class BundleReader:
             batch=fields.text_or_none("batch"),
             scale=fields.text_or_none("scale"),
             raw_label=fields.text_or_none("raw_label", empty=True),
-            run=None if fields.get("run") is None else fields.look_up("run", self._runs),
+            run=None if fields.get("run") is None else fields.get_earlier_entry("run", self._runs),
             judge_verdict=_read_verdict(fields, "judge_verdict"),
             saw_judge=fields.flag("saw_judge"),
             seconds=fields.amount_or_none("seconds"),

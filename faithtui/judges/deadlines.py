@@ -45,7 +45,7 @@ def check_timeout(value: float, name: str) -> float:
     return float(value)
 
 
-def after_seconds(seconds: float) -> "AbstractAsyncContextManager[asyncio.Timeout]":
+def time_out_after(seconds: float) -> "AbstractAsyncContextManager[asyncio.Timeout]":
     """Give so many seconds by the clock of the event loop."""
     import asyncio
 

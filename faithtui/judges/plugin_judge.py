@@ -34,7 +34,7 @@ from faithtui.judges.base import (
     StopReason,
     Usage,
 )
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.plugins import find_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
 from faithtui.judges.redaction import Redact
@@ -114,7 +114,7 @@ class AnsweringJudge:
         base_url: str | None = None,
         *,
         timeout_s: float,
-        deadline: Deadline = after_seconds,
+        deadline: Deadline = time_out_after,
     ) -> None:
         """Take it as it is.
 
@@ -252,7 +252,7 @@ def open_package_judge(
     base_url: str | None,
     *,
     timeout_s: float,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
     redact: Redact | None = None,
 ) -> Judge:
     """Load a judge, or a verifier, from its package.
@@ -287,7 +287,7 @@ def open_package_judge(
     )
 
 
-def adds_verifier(ref: str, base_url: str | None = None) -> bool:
+def is_package_verifier(ref: str, base_url: str | None = None) -> bool:
     """Whether a reference names a verifier of an installed package; its factory is called.
 
     Raises:

@@ -76,7 +76,7 @@ class ReplyRecorder:
         """Close the file."""
         self._file.close()
 
-    def note_judge(self, ref: str, fingerprint: str, context_window: int | None) -> None:
+    def record_judge(self, ref: str, fingerprint: str, context_window: int | None) -> None:
         """Say whose replies follow, and how much it can read: questions are cut by that.
 
         Raises:
@@ -125,7 +125,7 @@ class ReplyRecorder:
                 self._file.write("\n")
                 self._file.flush()
         except OSError as error:
-            raise self._explain(error) from error
+            raise self._make_write_error(error) from error
 
     def record_reply(self, request: JudgeRequest, text: str) -> None:
         """Write the reply that was used for a question.
@@ -145,9 +145,9 @@ class ReplyRecorder:
             self._file.write(json.dumps(record) + "\n")
             self._file.flush()
         except OSError as error:
-            raise self._explain(error) from error
+            raise self._make_write_error(error) from error
 
-    def _explain(self, error: OSError) -> ExportError:
+    def _make_write_error(self, error: OSError) -> ExportError:
         return ExportError(f"{self._path} cannot be written: {error.strerror or error}")
 
 

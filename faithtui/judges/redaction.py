@@ -81,10 +81,10 @@ def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest
         return request
     return replace(
         request,
-        system=apply_hook(redact, request.system),
-        prompt=apply_hook(redact, request.prompt),
+        system=redact_text(redact, request.system),
+        prompt=redact_text(redact, request.prompt),
         images=tuple(
-            replace(image, mark=apply_hook(redact, image.mark)) for image in request.images
+            replace(image, mark=redact_text(redact, image.mark)) for image in request.images
         ),
     )
 
@@ -140,7 +140,7 @@ class RedactingJudge:
         await self._judge.aclose()
 
 
-def apply_hook(redact: Redact, text: str) -> str:
+def redact_text(redact: Redact, text: str) -> str:
     """Give what a hook leaves of a text.
 
     Raises:

@@ -15,9 +15,9 @@ from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
-from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, time_out_after
 from faithtui.judges.logging_judge import LoggingJudge
-from faithtui.judges.plugin_judge import adds_verifier, open_package_judge, refuse_ambiguous
+from faithtui.judges.plugin_judge import is_package_verifier, open_package_judge, refuse_ambiguous
 from faithtui.judges.providers.api_keys import find_key_source, load_key
 from faithtui.judges.providers.endpoints import (
     BUILT_IN,
@@ -43,7 +43,7 @@ def reads_prompts(ref: str, base_url: str | None = None) -> bool:
     """
     if ref.partition(":")[0] in BUILT_IN:
         return ref != "offline" and not ref.startswith("nli:")
-    return not adds_verifier(ref, base_url)
+    return not is_package_verifier(ref, base_url)
 
 
 def takes_parameters(ref: str) -> bool:
@@ -86,7 +86,7 @@ def open_judge(
     calibration: "Calibration | None" = None,
     log_prompts: bool = False,
     before_step: Callable[[], None] = lambda: None,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
 ) -> AbstractAsyncContextManager[Judge]:
     """Open a judge for the run that uses it; leaving the context closes its connections.
 
@@ -227,7 +227,7 @@ def _make_local_judge(
     timeout_s: float = 0.0,
     calibration: "Calibration | None" = None,
     before_step: Callable[[], None] = lambda: None,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
     redact: Redact | None = None,
 ) -> Judge:
     """Open what needs no provider: our own judges and those of packages."""

@@ -68,7 +68,7 @@ class AnswerCount:
     """Replies that could be read and said nothing of what was asked."""
 
 
-def _always(value: object) -> bool:
+def _return_true(value: object) -> bool:
     return True
 
 
@@ -91,7 +91,7 @@ class Question(Generic[T_co]):
     count: AnswerCount = field(default_factory=AnswerCount, compare=False)
     """Shared by all that is asked in place of the same question: `dataclasses.replace` keeps it.
     A question that is asked again, whole or in part, gets the count of the first."""
-    says_something: Callable[[Any], bool] = field(default=_always, compare=False)
+    says_something: Callable[[Any], bool] = field(default=_return_true, compare=False)
     """Whether a reply, as `read` gives it, answers anything of the question. One that does not is
     kept like others, and counts as a failure of the judge."""
 

@@ -95,10 +95,10 @@ def pack_contexts_as_peer(contexts: Sequence[str], limit: int) -> tuple[str, ...
         for context in contexts
         for node in _split_text(context, NODE_TOKENS, NODE_OVERLAP_TOKENS, _AT_SENTENCES)
     ]
-    return repack_text(GAP.join(filter(None, map(str.strip, nodes))), limit)
+    return split_with_overlap(GAP.join(filter(None, map(str.strip, nodes))), limit)
 
 
-def repack_text(text: str, limit: int) -> tuple[str, ...]:
+def split_with_overlap(text: str, limit: int) -> tuple[str, ...]:
     """Cut one text at words where it is larger than a chunk, each part repeating a tenth.
 
     Returns:

@@ -14,7 +14,7 @@ from faithtui.domain.scores import (
     ScoringRule,
     average_scores,
     format_left_out,
-    no_score,
+    make_empty_score,
     passes_threshold,
     score_window,
 )
@@ -103,11 +103,11 @@ def mark_undefined(
 def assess_window(rule: ScoringRule, found: WindowFindings, window: Window) -> Assessment:
     """Score one window. Pure."""
     if found.failure is not None:
-        return Assessment(window, no_score(ScoreState.FAILED, found.failure))
+        return Assessment(window, make_empty_score(ScoreState.FAILED, found.failure))
     if found.skipped is not None:
         return Assessment(
             window,
-            no_score(ScoreState.SKIPPED, found.skipped),
+            make_empty_score(ScoreState.SKIPPED, found.skipped),
             without_context=found.without_context,
         )
     return Assessment(
@@ -124,16 +124,16 @@ def assess_window(rule: ScoringRule, found: WindowFindings, window: Window) -> A
 def score_findings(rule: ScoringRule, found: WindowFindings) -> Score:
     """Score a window that was judged."""
     if found.undefined is not None and rule.when_empty is None:
-        return no_score(ScoreState.UNDEFINED, found.undefined)
+        return make_empty_score(ScoreState.UNDEFINED, found.undefined)
     return score_window([each.label for each in found.verdicts], rule, found.surplus)
 
 
 def compose_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
     """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
-    return "; ".join(_list_costs(rule, verdicts)) or None
+    return "; ".join(_describe_failed_claims(rule, verdicts)) or None
 
 
-def _list_costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+def _describe_failed_claims(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """List what cost a window its score, each once."""
     return tuple(
         dict.fromkeys(
@@ -302,7 +302,7 @@ def _list_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[s
             cost
             for each in assessments
             if each.score.value is not None
-            for cost in _list_costs(rule, each.verdicts)
+            for cost in _describe_failed_claims(rule, each.verdicts)
         )
     )
     more = len(noted) - MOST_NOTED

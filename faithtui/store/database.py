@@ -249,7 +249,7 @@ class Database:
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        if not self._writer.stop():
+        if not self._writer.finish_jobs_and_stop():
             return
         if self.is_read_only:
             self._close_connections()

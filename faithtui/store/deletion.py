@@ -37,7 +37,7 @@ from faithtui.agreement.sampling.draw import CONVERSATIONS, SampleKind, Sampling
 from faithtui.domain.filters import FilterContext, Scope, TermName, parse_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
-from faithtui.store.calls.batches import runs_with_questions_out
+from faithtui.store.calls.batches import list_runs_with_questions_out
 from faithtui.store.calls.workers import WORKER_COLUMNS
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import (
@@ -288,7 +288,7 @@ def _refuse_live_runs(connection: Connection, runs: Select[Any], guard: Deletion
     statement = select(*WORKER_COLUMNS).where(_among(worker.c.run_id, numbers))
     workers = [WorkerRow(*row) for row in connection.execute(statement)]
     live = {each.run for each in workers if each.run is not None and not guard.is_gone(each)}
-    for number in sorted((live | runs_with_questions_out(connection)) & numbers):
+    for number in sorted((live | list_runs_with_questions_out(connection)) & numbers):
         raise StoreError(
             f"run {number} went on since it was looked at, so nothing was deleted: stop it first"
         )

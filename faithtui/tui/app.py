@@ -183,7 +183,7 @@ class FaithApp(App[None]):
         self.bookmark_keeper.start()
         self.screen_switcher.reload()
         self.background_runs.start()
-        self.store_opener.finish()
+        self.store_opener.release_keys_and_load_screens()
 
     def on_unmount(self) -> None:
         """Leave the process as it was."""
@@ -196,7 +196,7 @@ class FaithApp(App[None]):
         if isinstance(event, (events.Key, events.MouseDown)):
             self.background_runs.yield_to_ui()
         if self.input_queue.is_user_input(event):
-            self.input_queue.take_input(event)
+            self.input_queue.add_input(event)
         else:
             await self.forward_event(event)
 

@@ -283,7 +283,7 @@ def resolve_bookmark(
         else:
             queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
             queue = queue if queue.run == run else None
-        return _pass_answered(replace(place, queue=queue), store, reviewer)
+        return _skip_answered_claim(replace(place, queue=queue), store, reviewer)
     except StoreError:
         return place
 
@@ -294,7 +294,7 @@ def _find_answered(queue: ClaimQueue, store: "Store", reviewer: str) -> set[Clai
     return store.reviews.list_labelled_since(reviewer, claims, queue.newest_act)
 
 
-def _pass_answered(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
+def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
     """Go on at the next open claim of a queue where the bookmark's own one is answered."""
     if place.queue is None or place.claim is None:
         return place

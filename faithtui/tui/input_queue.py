@@ -90,7 +90,7 @@ class InputQueue:
         kinds = (events.Key, events.Paste, events.MouseDown, events.MouseUp)
         return isinstance(event, kinds) and not event.is_forwarded
 
-    def take_input(self, event: events.Event) -> None:
+    def add_input(self, event: events.Event) -> None:
         """Hand on an event when its turn comes."""
         self._inputs.append(event)
         self._schedule_turn()
@@ -139,7 +139,7 @@ class InputQueue:
                 return
             while self._app.screen is not window:
                 await self._app.pop_screen()
-            await _carry_out(answer)
+            await _run_change(answer)
 
         return self.change_screens(pop_and_answer)
 
@@ -201,16 +201,16 @@ class InputQueue:
     def _schedule_turn(self) -> None:
         if not self._is_busy:
             self._is_busy = True
-            self._app.call_next(self._take_turn)
+            self._app.call_next(self._run_next_input)
 
-    async def _take_turn(self) -> None:
+    async def _run_next_input(self) -> None:
         """Do the next thing, then follow it; a change goes before a key, being caused by one."""
         if not self._app.screen_stack:
             self._inputs.clear()  # the app is leaving
             self._is_laid_out = self._is_painted = True
         if self._changes:
             change, done = self._changes.popleft()
-            await _carry_out(change)
+            await _run_change(change)
             if not done.done():
                 done.set_result(None)
             self._is_followed = False
@@ -219,7 +219,7 @@ class InputQueue:
             self._follow_messages()
         elif self._inputs and not (self._is_laid_out and self._is_painted):
             self._is_laid_out = self._is_painted = True
-            self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
+            self._app.screen.call_after_refresh(self._app.call_later, self._run_next_input)
         elif (event := self._next_input()) is not None:
             self._is_followed = False
             await self._forward_event(event)
@@ -265,19 +265,19 @@ class InputQueue:
             if node.call_later(self._pass_up, above, hops):
                 return
             node = above
-        self._app.call_later(self._end_round, hops)
+        self._app.call_later(self._finish_message_round, hops)
 
-    async def _end_round(self, hops: int) -> None:
+    async def _finish_message_round(self, hops: int) -> None:
         if hops > 1:
             self._pass_up(self._focused_node, hops - 1)
             return
         self._is_followed = True
         # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
         self._is_laid_out = not self._app.screen._layout_required
-        await self._take_turn()
+        await self._run_next_input()
 
 
-async def _carry_out(change: ScreenChange) -> None:
+async def _run_change(change: ScreenChange) -> None:
     result = change()
     if isawaitable(result):
         await result

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 
-def spec_of(run: RunSpec) -> "MetricSpec":
+def get_metric_spec(run: RunSpec) -> "MetricSpec":
     """Describe the metric of a run.
 
     Imports the metrics, so the first call belongs into a thread.
@@ -55,17 +55,17 @@ def capitalise(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def references_of(spec: "MetricSpec") -> str:
+def name_references(spec: "MetricSpec") -> str:
     """Name what units are checked against, in the plural, for headings."""
     return spec.references or "checked against"
 
 
 def reference_letter(spec: "MetricSpec") -> str:
     """Give the letter before the numbers of references, such as T for truths."""
-    return references_of(spec)[0].upper()
+    return name_references(spec)[0].upper()
 
 
-def units_at(level: "ReportLevel", spec: "MetricSpec") -> tuple[str, str]:
+def name_units_at_level(level: "ReportLevel", spec: "MetricSpec") -> tuple[str, str]:
     """Name what a level of agreement counts, one and many."""
     if level.value == "claims":
         return spec.units

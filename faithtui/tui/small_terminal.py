@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.geometry import Size
 
-from faithtui.tui.keymap.key_names import keys_by_id
+from faithtui.tui.keymap.key_names import format_keys_by_id
 from faithtui.tui.theme.layouts import LEAST
 from faithtui.tui.widgets.too_small import TooSmall
 
@@ -39,7 +39,7 @@ class SmallTerminalGuard:
             for cover in screen.query(TooSmall):
                 cover.remove()
         if self.is_small:
-            quit_key = keys_by_id(self.app.session.keymap, "app.quit", "ctrl+q")[0]
+            quit_key = format_keys_by_id(self.app.session.keymap, "app.quit", "ctrl+q")[0]
             self.app.screen.mount(TooSmall(least, quit_key))
 
     @property

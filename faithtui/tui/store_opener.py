@@ -80,7 +80,7 @@ class StoreOpener:
             words = escape_text(note).text
             self.app.notify(words, severity="warning", markup=False, timeout=15)
 
-    def finish(self) -> None:
+    def release_keys_and_load_screens(self) -> None:
         """Let keys reach the screens that read the store, and import the other screens soon."""
         self.app.set_timer(LOAD_AFTER_S, self._load_screens_in_background)
         self.app.input_queue.release_keys(self)

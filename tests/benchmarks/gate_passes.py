@@ -29,7 +29,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import check_warnings
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
-from faithtui.agreement.report.report import PreparedUnits, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
@@ -123,7 +123,7 @@ def _say(claim: ClaimUnit, way: str, chance: np.random.Generator) -> ClaimUnit:
 def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
     """Hold a run against thresholds, as `check_gate` does."""
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
-    report = report_prepared(prepared)
+    report = make_prepared_report(prepared)
     checks = check_thresholds(read_gate_figures(report.claims), wanted, None)
     return check_warnings(checks, report.warnings, prepared, report.claims, wanted)
 

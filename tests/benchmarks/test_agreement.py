@@ -17,8 +17,8 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import (
     PreparedUnits,
     agreement_report,
-    report_prepared,
-    update_report_points,
+    make_prepared_report,
+    update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCENT
@@ -192,7 +192,7 @@ def test_point_estimates_after_one_label() -> None:
     for count in (1_000, 100_000):
         made = claims(count, seed=count)
         prepared = PreparedUnits(readings(made), FAITHFULNESS, RULE)
-        report = report_prepared(prepared)
+        report = make_prepared_report(prepared)
         before = [made[count // 2]]
         after = [each._replace(human="no" if each.human == "yes" else "yes") for each in before]
 
@@ -202,10 +202,10 @@ def test_point_estimates_after_one_label() -> None:
             before: Sequence[ClaimUnit] = before,
             after: Sequence[ClaimUnit] = after,
         ) -> float:
-            return seconds(lambda: update_report_points(prepared, report, before, after))
+            return seconds(lambda: update_report_without_intervals(prepared, report, before, after))
 
         def anew(prepared: PreparedUnits = prepared) -> float:
-            return seconds(lambda: report_prepared(prepared))
+            return seconds(lambda: make_prepared_report(prepared))
 
         found = best_of(5, one=one, anew=anew)
         rows.append(
@@ -290,9 +290,9 @@ from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.agreement.report.report import PreparedUnits, agreement_report, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, agreement_report, make_prepared_report
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.report import update_report_points
+from faithtui.agreement.report.report import update_report_without_intervals
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()

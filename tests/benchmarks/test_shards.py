@@ -44,7 +44,7 @@ class BareRespondent:
         self._judge = judge
         self._known: dict[tuple[str, str], Any] = {}
 
-    def in_flight(self) -> Any:
+    def hold_answer_slot(self) -> Any:
         raise AssertionError("no metric here limits its answers")
 
     async def __call__(self, question: Any, window: int | None = None) -> Any:

@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 from typer.testing import CliRunner
 
 from faithtui.cli.main import app
-from faithtui.tui.keymap.help import words_of
+from faithtui.tui.keymap.help import get_tooltip_words
 from faithtui.tui.keymap.key_names import KeyNames
 from tests.docs.generate import DOCS, PACKAGE, PAGES, PARTS, ROOT, demo_example, main, wanted
 
@@ -113,4 +113,4 @@ def test_every_binding_has_a_name_and_words_and_stands_on_the_page() -> None:
     for each in bindings:
         assert each.id, each
         assert each.tooltip, each
-        assert f"| {KeyNames({}).fill_in_keys(words_of(each))} | `{each.id}` |" in page
+        assert f"| {KeyNames({}).fill_in_keys(get_tooltip_words(each))} | `{each.id}` |" in page

@@ -15,8 +15,8 @@ from faithtui.domain.scores import (
     ScoringRule,
     WindowLabels,
     average_scores,
+    make_empty_score,
     make_score,
-    no_score,
     passes_threshold,
     score_conversation,
     score_window,
@@ -31,8 +31,8 @@ PEER_STRICT = replace(PEER, strict=True)
 NO_VALUE = replace(LENIENT, when_empty=None)
 
 LABELS = ("yes", "no", "idk")
-FAILED = no_score(ScoreState.FAILED, "the judge is down")
-NOTHING_TO_READ = no_score(ScoreState.SKIPPED, "no retrieval context")
+FAILED = make_empty_score(ScoreState.FAILED, "the judge is down")
+NOTHING_TO_READ = make_empty_score(ScoreState.SKIPPED, "no retrieval context")
 
 
 def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[WindowLabels]:
@@ -91,14 +91,16 @@ def test_a_window_scores_its_share_of_passing_labels(
 
 
 def test_a_window_without_claims_is_undefined_where_the_rule_says_so() -> None:
-    assert score_window([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "nothing was judged")
+    assert score_window([], NO_VALUE) == make_empty_score(
+        ScoreState.UNDEFINED, "nothing was judged"
+    )
     said = score_window([], NO_VALUE, why_empty="the answer has no text")
-    assert said == no_score(ScoreState.UNDEFINED, "the answer has no text")
+    assert said == make_empty_score(ScoreState.UNDEFINED, "the answer has no text")
 
 
 def test_a_missing_verdict_makes_a_window_incomplete() -> None:
     found = score_window(["yes", None, None], LENIENT)
-    assert found == no_score(ScoreState.INCOMPLETE, "2 of 3 claims have no verdict")
+    assert found == make_empty_score(ScoreState.INCOMPLETE, "2 of 3 claims have no verdict")
 
 
 def test_the_peer_drops_missing_verdicts_and_counts_surplus_ones() -> None:
@@ -130,23 +132,24 @@ def test_the_order_of_labels_does_not_matter(labels: list[str | None], rule: Sco
 
 
 def test_failed_comes_before_incomplete_and_both_before_any_number() -> None:
-    incomplete = no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
+    incomplete = make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
     found = average_scores([make_score(1.0), incomplete, FAILED], LENIENT)
-    assert found == no_score(ScoreState.FAILED, "1 of 3 parts: the judge is down")
+    assert found == make_empty_score(ScoreState.FAILED, "1 of 3 parts: the judge is down")
     found = average_scores([make_score(1.0), incomplete, incomplete], LENIENT)
     assert found.state is ScoreState.INCOMPLETE
     assert found.reason == "2 of 3 parts: 1 of 2 claims have no verdict"
 
 
 def test_undefined_parts_are_left_out_of_a_mean_and_counted_beside_it() -> None:
-    undefined = no_score(ScoreState.UNDEFINED, "no claims")
+    undefined = make_empty_score(ScoreState.UNDEFINED, "no claims")
     assert average_scores([make_score(0.5), undefined], LENIENT) == Score(0.5, undefined=1)
     assert average_scores([undefined, undefined], LENIENT) == replace(undefined, undefined=2)
 
 
 def test_a_mean_of_nothing_names_each_reason_and_counts_them() -> None:
     empty, blank = (
-        no_score(ScoreState.UNDEFINED, reason) for reason in ("no claims", "the answer has no text")
+        make_empty_score(ScoreState.UNDEFINED, reason)
+        for reason in ("no claims", "the answer has no text")
     )
     found = average_scores([empty, blank, empty, NOTHING_TO_READ], NO_VALUE)
     assert (found.state, found.undefined, found.skipped) == (ScoreState.UNDEFINED, 3, 1)
@@ -184,7 +187,7 @@ def test_labels_of_a_window_without_anything_to_compare_count_only_once_people_g
     why = "there is no document, so no claim was compared with anything"
     windows = [replace(first, undefined=why), second]
     found, each = score_conversation(windows, NO_VALUE)
-    assert each[0] == no_score(ScoreState.UNDEFINED, why)
+    assert each[0] == make_empty_score(ScoreState.UNDEFINED, why)
     assert (found.windowed, found.per_interaction) == (Score(1.0, undefined=1),) * 2
     assert found.pooled == make_score(1.0)
     reviewed, each = score_conversation(windows, NO_VALUE, {(0, 0): "no"})
@@ -238,7 +241,7 @@ def test_windows_without_claims_never_move_a_mean(
 
 
 def test_nothing_to_average_is_skipped_and_1_for_the_peer() -> None:
-    assert average_scores([], LENIENT) == no_score(ScoreState.SKIPPED, "no interaction")
+    assert average_scores([], LENIENT) == make_empty_score(ScoreState.SKIPPED, "no interaction")
     assert average_scores([], PEER) == make_score(1.0)
 
 
@@ -371,7 +374,7 @@ def test_a_conversation_without_windows_is_skipped_in_all_three() -> None:
     found, each = score_conversation([], LENIENT)
     assert each == ()
     assert {found.windowed, found.per_interaction, found.pooled} == {
-        no_score(ScoreState.SKIPPED, "no interaction")
+        make_empty_score(ScoreState.SKIPPED, "no interaction")
     }
 
 
@@ -507,7 +510,7 @@ def test_skipped_parts_are_left_out_of_a_mean_and_alone_they_are_its_state() -> 
     assert average_scores([make_score(0.5), NOTHING_TO_READ], LENIENT) == Score(0.5, skipped=1)
     alone = average_scores([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT)
     assert alone == replace(NOTHING_TO_READ, skipped=2)
-    undefined = no_score(ScoreState.UNDEFINED, "no claims")
+    undefined = make_empty_score(ScoreState.UNDEFINED, "no claims")
     assert average_scores([NOTHING_TO_READ, undefined], NO_VALUE).state is ScoreState.UNDEFINED
 
 

@@ -42,7 +42,7 @@ OUTER = Outer(3, 0.1234567, INNER, {"x": INNER})
 
 def write(decimals: int | None = None, **forms: JsonForm) -> Json:
     kinds = {"outer": Outer, "inner": Inner, "place": Place}
-    return JsonWriter({kinds[name]: form for name, form in forms.items()}, decimals).write(OUTER)
+    return JsonWriter({kinds[name]: form for name, form in forms.items()}, decimals).convert(OUTER)
 
 
 def test_fields_are_keys_by_their_names_and_in_their_order() -> None:

@@ -18,7 +18,7 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import Judge
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.registry import open_judge
 from faithtui.store.records import CallRow, ClaimView, ItemRow, RunRow, RunState
 from faithtui.store.store import Store
@@ -117,7 +117,7 @@ def judge_of(
     provider: str = "openai",
     *,
     timeout_s: float = 600.0,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
     key: str = KEY,
 ) -> AbstractAsyncContextManager[Judge]:
     """Make the judge of such a run."""
@@ -137,7 +137,7 @@ async def judged(
     *,
     run: RunId | None = None,
     timeout_s: float = 600.0,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
     environment: RunEnvironment | None = None,
     control: RunControl | None = None,
     retry_unfinished: bool = False,

@@ -18,7 +18,7 @@ from faithtui.domain.imported_verdicts import (
     ImportedClaim,
     ImportedVerdict,
     ImportedWindow,
-    place_windows,
+    match_logs_to_windows,
 )
 from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
@@ -262,8 +262,11 @@ def test_windows_that_are_missing_leave_the_others_where_they_are() -> None:
         ImportedWindow("j", tuple(ImportedClaim(text, "yes") for text in answers[:size]))
         for size in (3, 1)
     ]
-    assert place_windows(logged, windows, conversation.turns) == {2: logged[0], 0: logged[1]}
-    assert place_windows(logged, (), conversation.turns) == {}
+    assert match_logs_to_windows(logged, windows, conversation.turns) == {
+        2: logged[0],
+        0: logged[1],
+    }
+    assert match_logs_to_windows(logged, (), conversation.turns) == {}
 
 
 def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
@@ -418,7 +421,7 @@ def test_results_of_answers_go_to_the_window_that_ends_with_theirs() -> None:
     logged = [
         ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=turn),)) for turn in (5, 1, 5)
     ]
-    placed = place_windows(logged, windows, conversation.turns)
+    placed = match_logs_to_windows(logged, windows, conversation.turns)
     assert placed == {
         2: replace(logged[0], claims=logged[0].claims * 2),
         0: logged[1],
@@ -432,7 +435,7 @@ def test_a_window_that_has_not_the_turn_of_its_claim_is_not_taken() -> None:
     windows = build("turn-faithfulness", {}).windows(conversation)
     for named in (0, 9):
         said = ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=3),), position=named)
-        assert place_windows([said], windows, conversation.turns) == {1: said}
+        assert match_logs_to_windows([said], windows, conversation.turns) == {1: said}
 
 
 @pytest.mark.parametrize("kind", ["claims", "ragas-rows"])

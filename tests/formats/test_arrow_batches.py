@@ -222,7 +222,7 @@ def test_a_length_that_cannot_be_is_damage(tmp_path: Path, size: int) -> None:
     message = FlatTable.read_root(described)
     batch = message.read_table(2)
     assert batch is not None
-    places = [message._find(3), batch._find(0)]
+    places = [message._find_field(3), batch._find_field(0)]
     first, count = batch._find_list(2, 16)
     places += [first + 8 * each for each in range(2, 2 * count)]
     for place in places:

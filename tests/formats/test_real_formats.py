@@ -131,7 +131,7 @@ def test_spans_that_annotators_marked_become_labels_of_claims() -> None:
         "Annotator 1",
     )
     assert wrong.span is not None
-    assert wrong.span.of(first.turns[0].content) == wrong.claim == "built in 1832"
+    assert wrong.span.slice_text(first.turns[0].content) == wrong.claim == "built in 1832"
     assert benign.label == "Benign"
     assert (unsure.label, unsure.span) == ("Questionable", None)  # the worst; no literal piece
     assert not second.ratings

@@ -13,7 +13,7 @@ import pytest
 
 from faithtui.errors import JudgeError, JudgeRateLimited, JudgeUnavailable
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.providers.batches import open_batches
 from faithtui.judges.registry import open_judge
 from tests.judges.fault_server import (
@@ -30,7 +30,7 @@ from tests.judges.questions import question
 
 
 async def ask_all(
-    url: str, count: int, *, repeat: int = 1, deadline: Deadline = after_seconds
+    url: str, count: int, *, repeat: int = 1, deadline: Deadline = time_out_after
 ) -> list[JudgeReply | JudgeError]:
     """Put so many questions at once, each so often in turn."""
     async with open_judge(

@@ -100,7 +100,7 @@ class PlainAsk:
         self.judge = PlainJudge(replies)
         self.traits = JudgeTraits(context_window=self.judge.context_window)
 
-    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:

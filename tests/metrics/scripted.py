@@ -49,7 +49,7 @@ class ScriptedAsk:
     def traits(self) -> JudgeTraits:
         return JudgeTraits(self._takes_images, self._oracle.context_window)
 
-    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:

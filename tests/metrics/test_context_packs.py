@@ -8,7 +8,7 @@ from faithtui.metrics.context_packs import (
     estimate_tokens,
     pack_contexts,
     pack_contexts_as_peer,
-    repack_text,
+    split_with_overlap,
 )
 from tests.metrics.plain_replies import odd_words
 
@@ -194,6 +194,6 @@ def test_so_they_are_in_other_windows(window: int, chunks: int) -> None:
 @given(SENTENCES, st.integers(8, 60))
 @settings(deadline=None)
 def test_repacking_what_fits_changes_nothing(text: str, limit: int) -> None:
-    assert repack_text(text, estimate_tokens(text) + 1) == (text,)
-    for part in repack_text(text, limit):
-        assert repack_text(part, limit) == (part,)
+    assert split_with_overlap(text, estimate_tokens(text) + 1) == (text,)
+    for part in split_with_overlap(text, limit):
+        assert split_with_overlap(part, limit) == (part,)

@@ -47,7 +47,7 @@ class Listening:
         self.questions: list[Question[Any]] = []
         self._judge = OfflineJudge()
 
-    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:

@@ -34,7 +34,7 @@ from faithtui.store.records import (
     StoredReply,
 )
 from faithtui.store.schema.metadata import METADATA
-from faithtui.store.search.filters import make_ground
+from faithtui.store.search.filters import make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, windows_of
 
@@ -295,7 +295,7 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     assert store.examples.read_set(digest) == ({"source": "plain", "key": "p1", "claim": "ginger"},)
     # What is shared with others is still there.
     assert store.images.read(SHARED.sha256).data == DATA[SHARED.sha256]
-    ground = make_ground(run.spec.rule)
+    ground = make_filter_context(run.spec.rule)
     assert len(store.search.find_items(run.id, parse_filter("ginger", ground).filter)) == 1
     assert len(store.search.find_items(run.id, parse_filter("everybody", ground).filter)) == 2
 
@@ -394,7 +394,7 @@ def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
     labels = [each for each in left if each["type"] == "act"]
     assert len(labels) == sum(json.loads(each)["type"] == "act" for each in said)
     assert store.check() == []
-    assert [each.runs for each in store.splits.openings()] == [(second,)]
+    assert [each.runs for each in store.splits.list_openings()] == [(second,)]
     assert store.calls.find_reply(f"key 1 {first}") is None
     assert store.calls.find_reply(f"key 1 {second}") is not None
     with pytest.raises(StoreError, match="there is no run"):
@@ -454,7 +454,7 @@ def test_whoever_reads_meanwhile_is_told_of(store: Store, path: Path) -> None:
 
 def test_numbers_given_again_do_not_lead_to_what_was_deleted(store: Store) -> None:
     run = min(row.id for row in store.runs.rows())
-    ground = make_ground(store.runs.row(run).spec.rule)
+    ground = make_filter_context(store.runs.row(run).spec.rule)
     wanted = parse_filter("reviewer:ben", ground).filter
     assert store.search.find_items(run, wanted)
     store.deletions.delete_person("ben", "ann")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoreState, ScoringRule, no_score, score_window
+from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.integrity.judged_conversations import make_check_rules
@@ -208,7 +208,7 @@ def shop(path: Path) -> RunId:
         first, second, third, fourth = store.runs.item_ids(run)
         save(store, first, assessments(SHOES, SHOES_SAID, SHOES_TRUTHS))
         save(store, second, assessments(GIFT, GIFT_SAID, GIFT_TRUTHS))
-        lost = no_score(ScoreState.FAILED, "the judge gave no usable answer")
+        lost = make_empty_score(ScoreState.FAILED, "the judge gave no usable answer")
         (window,) = cut_sliding_windows(split_into_interactions(failed.turns), 10)
         save(store, third, [Assessment(window, lost)], ItemState.FAILED, "1 of 1 windows failed")
         save(store, fourth, [], ItemState.SKIPPED, "no user turn")

@@ -183,7 +183,7 @@ def make_queue(app: QuietApp, *keys: str) -> InputQueue:
 
     queue = InputQueue(cast("Any", app), forward, lambda: (), lambda: None)
     for key in keys:
-        queue.take_input(events.Key(key, key))
+        queue.add_input(events.Key(key, key))
     return queue
 
 

@@ -9,10 +9,10 @@ from faithtui.agreement.documents.csv_report import (
     OpinionDates,
     blind_cell,
     codes_cell,
-    drain_buffer,
     format_count_cell,
     format_number_cell,
     opinions_cell,
+    read_and_empty_buffer,
     yes_or_no_cell,
 )
 from faithtui.agreement.documents.header import ReportHeader
@@ -21,7 +21,7 @@ from faithtui.agreement.labelled_units import (
     ClaimUnit,
     Opinion,
     UnratedAnswer,
-    decide_answer,
+    decide_answer_by_majority,
     is_tied,
 )
 from faithtui.agreement.report.claim_and_answer_figures import find_answer_verdict, pass_or_fail
@@ -88,7 +88,7 @@ class AnswerRow:
 
 def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
     """Read an answer that people labelled as a whole, beside the score of its claims."""
-    passes = decide_answer(answer, rule.passing, rule.labels)
+    passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
     return AnswerRow(
         conversation=answer.key,
         group=answer.group,
@@ -170,7 +170,7 @@ def answers_csv(
     writer.writerow(ANSWER_COLUMNS)
     judged = (int(header.run), header.metric, escape_formula(header.judge))
     for answer, text in answers:
-        yield drain_buffer(out)
+        yield read_and_empty_buffer(out)
         both = answer.judge is not None and answer.human is not None
         writer.writerow(
             (
@@ -198,4 +198,4 @@ def answers_csv(
                 *judged,
             )
         )
-    yield drain_buffer(out)
+    yield read_and_empty_buffer(out)

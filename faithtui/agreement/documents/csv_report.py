@@ -112,13 +112,13 @@ def claims_csv(
     writer.writerow((*COLUMNS, *(f"metadata {each.key}" for each in metadata)))
     judged = (int(header.run), header.metric, escape_formula(header.judge))
     for claim, extras in claims:
-        yield drain_buffer(out)
+        yield read_and_empty_buffer(out)
         values = (_list_to_json(each.values.get(claim.conversation, ())) for each in metadata)
         writer.writerow((*_make_row(claim, extras, dates, sample), *judged, *values))
-    yield drain_buffer(out)
+    yield read_and_empty_buffer(out)
 
 
-def drain_buffer(out: StringIO) -> str:
+def read_and_empty_buffer(out: StringIO) -> str:
     """Take what was written since the last call."""
     text = out.getvalue()
     out.seek(0)
@@ -172,7 +172,7 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
                 "blind": each.blind,
                 "seconds": each.seconds,
                 "code": each.code,
-                "at": None if (at := dates.get_date(each)) is None else _time_text(at),
+                "at": None if (at := dates.get_date(each)) is None else _format_time(at),
                 "guideline": dates.get_guideline(each),
             }
             for each in opinions
@@ -185,7 +185,7 @@ def _mark_to_json(found: MarkedText) -> dict[str, object]:
     return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
 
 
-def _time_text(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

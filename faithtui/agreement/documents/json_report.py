@@ -84,51 +84,51 @@ def report_json(
     hidden: JsonFields = {} if include_text else {"text": None}
     document: JsonFields = {
         "schema_version": REPORT_SCHEMA_VERSION,
-        "generated_at": _time_text(header.generated_at),
+        "generated_at": _format_time(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
         "scope": _scope_json(report, which, header),
-        "settings": _WRITER.write(report.settings),
+        "settings": _WRITER.convert(report.settings),
         "coverage": _coverage_json(report, which, header),
-        "design": _WRITER.write_object(
+        "design": _WRITER.convert_object(
             which.design, valid_for_rate=which.rate.corrected_this_run.value is not None
         ),
         "agreement": {
-            "judge_vs_consensus": _WRITER.write_object(
+            "judge_vs_consensus": _WRITER.convert_object(
                 which.agreement,
-                specific_agreement={each.label: _WRITER.write(each.f1) for each in which.classes},
+                specific_agreement={each.label: _WRITER.convert(each.f1) for each in which.classes},
             ),
             "judge_vs_rater": [
-                {"rater": each.reviewer, "agreement": _WRITER.write(each.agreement)}
+                {"rater": each.reviewer, "agreement": _WRITER.convert(each.agreement)}
                 for each in raters
             ],
-            "between_humans": _WRITER.write(report.get_humans(which.level)),
-            "blind_vs_shown": _WRITER.write(report.anchoring if claims else None),
+            "between_humans": _WRITER.convert(report.get_humans(which.level)),
+            "blind_vs_shown": _WRITER.convert(report.anchoring if claims else None),
         },
         "detection": {
-            "strict": _WRITER.write(which.strict),
-            "lenient": _WRITER.write(which.lenient or which.strict),
+            "strict": _WRITER.convert(which.strict),
+            "lenient": _WRITER.convert(which.lenient or which.strict),
         },
-        "rate": _WRITER.write_object(
+        "rate": _WRITER.convert_object(
             which.rate,
             quantity=f"share of {which.level.value} labelled {' or '.join(report.passing)}",
         ),
-        "scores": [*map(_WRITER.write, report.unit_scores), *_answer_scores_json(report)],
-        "calibration": _WRITER.write(report.calibration if claims else None),
+        "scores": [*map(_WRITER.convert, report.unit_scores), *_answer_scores_json(report)],
+        "calibration": _WRITER.convert(report.calibration if claims else None),
         "breakdowns": [
-            _WRITER.write(each)
+            _WRITER.convert(each)
             for each in report.breakdowns
             if claims and each.by is not Slice.CODE
         ],
-        "probes": _WRITER.write(report.probes),
-        "comparison": _WRITER.write(report.comparison if claims else None),
-        "progress": _WRITER.write(report.progress),
-        "population": _WRITER.write(report.population if claims else None),
-        "evidence": _WRITER.write(report.evidence),
-        "extraction": _WRITER.write(report.extraction),
-        "disagreements": [_WRITER.write_object(each, **hidden) for each in which.disagreements],
-        "warnings": _WRITER.write(_list_warnings(report, which, header)),
-        "plots": _WRITER.write(plots),
+        "probes": _WRITER.convert(report.probes),
+        "comparison": _WRITER.convert(report.comparison if claims else None),
+        "progress": _WRITER.convert(report.progress),
+        "population": _WRITER.convert(report.population if claims else None),
+        "evidence": _WRITER.convert(report.evidence),
+        "extraction": _WRITER.convert(report.extraction),
+        "disagreements": [_WRITER.convert_object(each, **hidden) for each in which.disagreements],
+        "warnings": _WRITER.convert(_list_warnings(report, which, header)),
+        "plots": _WRITER.convert(plots),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -137,7 +137,7 @@ def _get_level_report(report: AgreementReport, level: ReportLevel) -> LevelRepor
     return report.claims if level is ReportLevel.CLAIMS else report.answers
 
 
-def _time_text(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -153,7 +153,7 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
                     {"judge_parameters": header.judge_parameters} if header.judge_parameters else {}
                 ),
                 "prompt_digest": header.prompt_digest,
-                "created_at": _time_text(header.created_at),
+                "created_at": _format_time(header.created_at),
             }
         ],
         "unit": _UNITS[which.level],
@@ -167,15 +167,15 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
 def _coverage_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
     claims = which.level is ReportLevel.CLAIMS
     steady = report.consistency.share.value
-    return _WRITER.write_object(
+    return _WRITER.convert_object(
         which.coverage,
         windows=header.windows,
         vacuous_windows=header.vacuous_windows,
         units_in_several_windows=report.consistency.repeated if claims else 0,
-        judge_self_disagreement=_WRITER.write(1 - steady)
+        judge_self_disagreement=_WRITER.convert(1 - steady)
         if claims and steady is not None
         else None,
-        raters=_WRITER.write(report.raters if claims else ()),
+        raters=_WRITER.convert(report.raters if claims else ()),
     )
 
 
@@ -187,11 +187,11 @@ def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     if report.threshold is not None:
         threshold = {
             "current": report.threshold,
-            "at_current": _WRITER.write(report.answers.strict),
+            "at_current": _WRITER.convert(report.answers.strict),
             "suggested": None,
         }
     return [
-        _WRITER.write_object(
+        _WRITER.convert_object(
             report.scores,
             level=_UNITS[ReportLevel.ANSWERS],
             n=report.scores.spearman.n,
@@ -241,7 +241,7 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
             "reason_codes", Severity.INFO, message, about=(WarningSubject.COVERAGE,)
         )
     for each in report.repeats:
-        same = "not known" if each.same.value is None else f"{_WRITER.write(each.same.value)}"
+        same = "not known" if each.same.value is None else f"{_WRITER.convert(each.same.value)}"
         message = (
             f"{each.reviewer} judged {each.n} {many} again; the share with the same verdict is "
             f"{same}, each counted once."
@@ -266,7 +266,7 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
         yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.DETECTION,))
 
 
-def _add_to_agreement(found: Agreement) -> JsonFields:
+def _make_extra_agreement_fields(found: Agreement) -> JsonFields:
     """Write the table, and both sides' shares of each label."""
     cells: Sequence[Sequence[float]] = found.weighted or found.table.counts
     whole = sum(map(sum, cells))
@@ -280,7 +280,7 @@ def _add_to_agreement(found: Agreement) -> JsonFields:
         columns = tuple(zip(*cells, strict=True))
         more["marginals"] = {
             side: {
-                name: _WRITER.write(sum(counts) / whole)
+                name: _WRITER.convert(sum(counts) / whole)
                 for name, counts in zip(found.table.categories, lines, strict=True)
             }
             for side, lines in (("reference", cells), ("rated", columns))
@@ -290,17 +290,17 @@ def _add_to_agreement(found: Agreement) -> JsonFields:
 
 def _confusion_json(found: Agreement, rows: str, columns: str) -> JsonFields:
     """Write the table with whom its rows and its columns stand for."""
-    table = _WRITER.write_object(found.table, weighted=_WRITER.write(found.weighted))
+    table = _WRITER.convert_object(found.table, weighted=_WRITER.convert(found.weighted))
     return {"rows": rows, "columns": columns, **table}
 
 
-def _add_to_pair(pair: PairReport) -> JsonFields:
+def _make_extra_pair_fields(pair: PairReport) -> JsonFields:
     """Say that neither side of the table is the judge."""
     table = _confusion_json(pair.agreement, "human_a", "human_b")
-    return {"agreement": _WRITER.write_object(pair.agreement, confusion=table)}
+    return {"agreement": _WRITER.convert_object(pair.agreement, confusion=table)}
 
 
-def _add_to_settings(asked: ReportSettings) -> JsonFields:
+def _make_settings_fields(asked: ReportSettings) -> JsonFields:
     bootstrap = asked.interval is IntervalMethod.BOOTSTRAP
     return {
         "level": asked.level,
@@ -313,22 +313,22 @@ def _add_to_settings(asked: ReportSettings) -> JsonFields:
     }
 
 
-def _add_to_coverage(found: Coverage) -> JsonFields:
-    by_verdict = {each.judge or "none": _WRITER.write(each) for each in found.by_verdict}
+def _make_extra_coverage_fields(found: Coverage) -> JsonFields:
+    by_verdict = {each.judge or "none": _WRITER.convert(each) for each in found.by_verdict}
     return {"reviewed": found.reviewed, "by_verdict": by_verdict}
 
 
-def _add_to_stratum(found: StratumCounts) -> JsonFields:
+def _make_extra_stratum_fields(found: StratumCounts) -> JsonFields:
     share = found.drawn / found.population if found.population else None
-    return {"inclusion_probability": _WRITER.write(share)}
+    return {"inclusion_probability": _WRITER.convert(share)}
 
 
-def _add_to_rater(found: RaterReport) -> JsonFields:
+def _make_extra_rater_fields(found: RaterReport) -> JsonFields:
     n = found.agreement.n
-    return {"override_rate": _WRITER.write(found.overrides / n if n else None)}
+    return {"override_rate": _WRITER.convert(found.overrides / n if n else None)}
 
 
-def _add_to_disagreement(disagreement: Disagreement) -> JsonFields:
+def _make_extra_disagreement_fields(disagreement: Disagreement) -> JsonFields:
     return {
         "unit": f"turn {disagreement.turn}"
         if disagreement.claim is None
@@ -336,7 +336,7 @@ def _add_to_disagreement(disagreement: Disagreement) -> JsonFields:
     }
 
 
-def _add_to_breakdown(found: Breakdown) -> JsonFields:
+def _make_extra_breakdown_fields(found: Breakdown) -> JsonFields:
     return {"key": found.metadata_key} if found.by is Slice.METADATA else {}
 
 
@@ -365,14 +365,14 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     Agreement: JsonForm(
         left_out={"table": "in `confusion`", "weighted": "in `confusion`"},
-        more=_add_to_agreement,
+        more=_make_extra_agreement_fields,
         order=(
             *("n", "clusters", "weighted_by_design", "confusion", "percent", "chance"),
             *("cohen_kappa", "weighted_kappa", "scott_pi", "krippendorff_alpha"),
             *("gwet_ac1", "gwet_ac2", "specific_agreement", "marginals"),
         ),
     ),
-    PairReport: JsonForm(more=_add_to_pair),
+    PairReport: JsonForm(more=_make_extra_pair_fields),
     PassRate: JsonForm(order=("quantity",)),
     ThresholdReport: JsonForm(
         left_out={"curve": "drawn in the report's pictures"},
@@ -388,7 +388,7 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     Breakdown: JsonForm(
         left_out={"better": _NO_KEY, "metadata_key": "in `key`, where parts are of metadata"},
-        more=_add_to_breakdown,
+        more=_make_extra_breakdown_fields,
         order=("by", "key"),
     ),
     ComparisonReport: JsonForm(
@@ -405,7 +405,7 @@ FORMS: Mapping[type, JsonForm] = {
             "turn": "in `unit`",
         },
         renamed={"key": "conversation"},
-        more=_add_to_disagreement,
+        more=_make_extra_disagreement_fields,
         order=("unit", "conversation", "judge", "human", "raters", "blind", "text"),
     ),
     Coverage: JsonForm(
@@ -418,7 +418,7 @@ FORMS: Mapping[type, JsonForm] = {
             _NO_KEY,
         ),
         renamed={"missing_verdicts": "invalid_verdicts"},
-        more=_add_to_coverage,
+        more=_make_extra_coverage_fields,
         order=(
             *("conversations", "windows", "vacuous_windows", "invalid_verdicts", "verdict_rows"),
             *("units", "units_in_several_windows", "judge_self_disagreement", "reviewed", "agreed"),
@@ -430,7 +430,7 @@ FORMS: Mapping[type, JsonForm] = {
     RaterReport: JsonForm(
         left_out={"overrides": "in `override_rate`", "agreement": "in `judge_vs_rater`"},
         renamed={"reviewer": "id"},
-        more=_add_to_rater,
+        more=_make_extra_rater_fields,
         order=("id", "labels", "blind", "override_rate"),
     ),
     LabelDesign: JsonForm(
@@ -448,7 +448,7 @@ FORMS: Mapping[type, JsonForm] = {
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
     ),
-    StratumCounts: JsonForm(more=_add_to_stratum),
+    StratumCounts: JsonForm(more=_make_extra_stratum_fields),
     ReportSettings: JsonForm(
         left_out={
             "idk": _NO_KEY,
@@ -459,7 +459,7 @@ FORMS: Mapping[type, JsonForm] = {
             "metadata_keys": "in the breakdowns",
         },
         renamed={"duplicates": "duplicate_rule"},
-        more=_add_to_settings,
+        more=_make_settings_fields,
         order=(
             *("level", "interval", "cluster", "seed", "resamples"),
             *("duplicate_rule", "consensus_rule"),

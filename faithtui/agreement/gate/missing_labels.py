@@ -79,7 +79,7 @@ def find_missing_bounds(
     missing = {place: code for place, code in find_missing_claims(compared) if code not in accepted}
     if not missing:
         return None
-    words = _Words.choose(prepared.labels, prepared.recoded_rule)
+    words = _Words.choose_furthest_apart(prepared.labels, prepared.recoded_rule)
 
     def report(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
         rows = [imputed.get(place, row) for place, row in enumerate(compared.all.rows)]
@@ -92,8 +92,8 @@ def find_missing_bounds(
     codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
-        against=report({place: words.contradict(rows[place]) for place in missing}),
-        agreeing=report({place: words.agree(rows[place]) for place in missing}),
+        against=report({place: words.fill_in_disagreement(rows[place]) for place in missing}),
+        agreeing=report({place: words.fill_in_agreement(rows[place]) for place in missing}),
         failing=report({place: _give_label(rows[place], words.failing) for place in by_hand}),
         passing=report({place: _give_label(rows[place], words.passing) for place in by_hand}),
     )
@@ -179,7 +179,7 @@ class _Words:
     failing: str
 
     @classmethod
-    def choose(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
+    def choose_furthest_apart(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
         """Choose the labels furthest from each other."""
         mildest_first = sorted(labels.names, key=labels.severity.__getitem__)
         good, bad = mildest_first[0], mildest_first[-1]
@@ -190,7 +190,7 @@ class _Words:
             next((each for each in reversed(mildest_first) if each not in rule.passing), bad),
         )
 
-    def contradict(self, row: ClaimUnit) -> ClaimUnit:
+    def fill_in_disagreement(self, row: ClaimUnit) -> ClaimUnit:
         """Let judge and human label differ as far as they can; without both words nothing can."""
         if row.judge not in (None, EXCLUDED):
             return _give_label(row, self.good if row.judge == self.bad else self.bad)
@@ -198,7 +198,7 @@ class _Words:
             return row
         return row._replace(judge=self.good if row.human == self.bad else self.bad)
 
-    def agree(self, row: ClaimUnit) -> ClaimUnit:
+    def fill_in_agreement(self, row: ClaimUnit) -> ClaimUnit:
         """Let them be the same."""
         if row.judge is None or row.judge == EXCLUDED:
             return row._replace(judge=row.human)

@@ -124,11 +124,11 @@ def check_warnings(
                 else each
                 for each in checks
             ]
-    asked = [each for each in warnings if _is_asked(each, level, wanted.accepted, counted)]
-    return tuple(_ask(each, asked, of_labels) for each in checks)
+    asked = [each for each in warnings if _must_be_accepted(each, level, wanted.accepted, counted)]
+    return tuple(_leave_open_for_warnings(each, asked, of_labels) for each in checks)
 
 
-def _is_asked(
+def _must_be_accepted(
     warning: ReportWarning, level: LevelReport, accepted: Collection[str], counted: int
 ) -> bool:
     """Say whether a warning has to be accepted.
@@ -156,7 +156,7 @@ def _is_asked(
     return warning.code in ASKED_WARNINGS
 
 
-def _ask(
+def _leave_open_for_warnings(
     check: CriterionCheck, warnings: Iterable[ReportWarning], of_labels: Collection[Criterion]
 ) -> CriterionCheck:
     """Leave undecided what passes in spite of warnings."""
@@ -225,13 +225,15 @@ def describe_missing(
         pattern.format(
             what=f"{count:,} {unit[count != 1]} {words[code][count != 1]}",
             code=code,
-            way="counts what most say" if code == OVERRULED else f"leaves {_name(count)} out",
+            way="counts what most say"
+            if code == OVERRULED
+            else f"leaves {_choose_pronoun(count)} out",
         )
         for code, count in counts.items()
     )
 
 
-def _name(count: int) -> str:
+def _choose_pronoun(count: int) -> str:
     return "it" if count == 1 else "them"
 
 

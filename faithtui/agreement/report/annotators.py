@@ -21,10 +21,10 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
-    number_flag,
-    number_labels,
+    code_labels,
+    code_optional_flag,
     read_columns,
-    take_places,
+    select_by_position,
 )
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import MeasurementLevel
@@ -55,7 +55,7 @@ class ReviewerLabels:
     def __init__(self, compared: ComparedClaims, *, with_audit: bool = False) -> None:
         claims, context = compared.all, compared.context
         inside = compared.places_with_audit if with_audit else compared.places
-        rows = take_places(claims.rows, inside)
+        rows = select_by_position(claims.rows, inside)
         by_claim = [row.opinions for row in rows]
         numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
         owners = np.repeat(np.arange(len(by_claim), dtype=np.int32), numbers)
@@ -82,12 +82,12 @@ class ReviewerLabels:
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
-        blind = columns["blind"].map_values(number_flag)
+        blind = columns["blind"].map_values(code_optional_flag)
         self.blind: Ints = blind[own]
         seconds = np.array([*columns["seconds"].names, None], np.float64)
         self.seconds: Floats = seconds[columns["seconds"].codes][own]
         """NaN where none were taken."""
-        verdicts = number_labels(columns["verdict"], context.categories)
+        verdicts = code_labels(columns["verdict"], context.categories)
         valid = own[verdicts[own] >= 0]
         self.valid_reviewers: Ints = reviewers[valid]
         """The same of opinions that are a label of the metric."""
@@ -224,7 +224,7 @@ def report_anchoring(given: ReviewerLabels) -> AnchoringReport | None:
     counted = (is_blind | is_shown) & (weights > 0)
     blind, shown = (
         context.compute_agreement(
-            context.count_some_units_by_group(units.take(np.flatnonzero(each)))
+            context.count_some_units_by_group(units.select_units(np.flatnonzero(each)))
         )
         for each in (is_blind, is_shown)
     )

@@ -13,7 +13,7 @@ from faithtui.agreement.labelled_units import (
     LabelDesign,
     LabelState,
     UnratedAnswer,
-    decide_answer,
+    decide_answer_by_majority,
     has_judge_passed,
 )
 from faithtui.agreement.report.annotator_error import (
@@ -307,7 +307,7 @@ def report_answers(
         settings: What is asked for.
     """
     reviewed = [answer for answer in answers if answer.human is not None]
-    votes = [decide_answer(answer, rule.passing, rule.labels) for answer in answers]
+    votes = [decide_answer_by_majority(answer, rule.passing, rule.labels) for answer in answers]
     decided = [
         (answer, pass_or_fail(passes))
         for answer, passes in zip(answers, votes, strict=True)
@@ -351,7 +351,7 @@ def report_answers(
         blind=len(both) - in_view,
         shown=in_view,
         by_verdict=_count_verdicts(
-            _number_passes([*map(find_answer_verdict, answers), *others]),
+            _code_passes([*map(find_answer_verdict, answers), *others]),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
             ),
@@ -389,7 +389,7 @@ def report_answers(
             PassColumns(
                 groups=judged_groups,
                 group_count=len(judged_names),
-                strata=_number_passes([said for _, said, _ in judged]),
+                strata=_code_passes([said for _, said, _ in judged]),
                 judge=np.array([said == PASS for _, said, _ in judged], np.int64),
                 human=np.array(
                     [-1 if passes is None else int(passes) for *_, passes in judged],
@@ -434,7 +434,7 @@ def _is_judge_shown(answer: AnswerUnit) -> bool:
     return any(each.blind is False for each in answer.opinions)
 
 
-def _number_passes(words: Sequence[str | None]) -> Ints:
+def _code_passes(words: Sequence[str | None]) -> Ints:
     """Give the place of pass and fail; -1: neither."""
     return np.array([-1 if word is None else int(word == FAIL) for word in words], np.int64)
 
@@ -456,7 +456,7 @@ def estimate_rate(
     found = _estimate_drawable_rate(units, design, labels, level)
     if not design.beyond or found.corrected_this_run.value is None:
         return found
-    known = estimate_fair_units(_count_strata(units, design, labels).total)
+    known = estimate_fair_units(_count_passes_by_stratum(units, design, labels).total)
     this_run, future = (
         widen_to_unknown_units(each, known, design.beyond)
         for each in (found.corrected_this_run, found.corrected_future)
@@ -477,7 +477,7 @@ def _estimate_drawable_rate(
     if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
         return _estimate_settled_rate(units, design, labels, level)
     failing, passing = (
-        _estimate_settled_rate(_settle_ties(units, error.is_tied, side), design, labels, level)
+        _estimate_settled_rate(_replace_ties(units, error.is_tied, side), design, labels, level)
         for side in (error.worst, error.best)
     )
     is_known = (units.human >= 0) | error.is_tied
@@ -503,7 +503,7 @@ def _estimate_drawable_rate(
     )
 
 
-def _settle_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
+def _replace_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
     """Take tied units for what they may be; -1 is no fair claim."""
     is_unfair = np.zeros(len(units.human), np.bool_) if units.is_unfair is None else units.is_unfair
     return replace(
@@ -525,7 +525,7 @@ def _estimate_settled_rate(
         level: Confidence level in (0, 1).
     """
     kind = design.kind
-    strata = _count_strata(units, design, labels)
+    strata = _count_passes_by_stratum(units, design, labels)
     judge = _estimate_judge_passes(units, design, level)
     labelled = _estimate_passes(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
@@ -549,7 +549,9 @@ def _estimate_settled_rate(
     if kind is DesignKind.CLUSTER:
         # Conversations were drawn, of which a group may have several.
         this_run = estimate_run_rate_clustered(
-            merge_unlabelled(_count_strata(_group_by_conversation(units), design, labels)),
+            merge_unlabelled(
+                _count_passes_by_stratum(_group_by_conversation(units), design, labels)
+            ),
             level,
             drawn_from=None if units.population is None else design.conversations,
         )
@@ -620,7 +622,9 @@ def _group_by_conversation(units: PassColumns) -> PassColumns:
     return replace(units, groups=groups, group_count=count)
 
 
-def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> GroupedStrata:
+def _count_passes_by_stratum(
+    units: PassColumns, design: LabelDesign, labels: Sequence[str]
+) -> GroupedStrata:
     """Count units, labels and passes by group and stratum, see `_count_strata_by_group`."""
     return GroupedStrata.of_counts(_count_strata_by_group(units, design, labels))
 
@@ -670,7 +674,7 @@ def _count_strata_by_group(units: PassColumns, design: LabelDesign, labels: Sequ
     return found
 
 
-def update_level_points(
+def update_level_without_intervals(
     compared: ComparedClaims,
     level: LevelReport,
     before: Iterable[ClaimUnit],

@@ -70,7 +70,9 @@ class PairedUnit:
     `idk`."""
 
 
-def place_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
+def recode_pairs_as_in_report(
+    units: Iterable[PairedUnit], compared: ComparedClaims
+) -> tuple[PairedUnit, ...]:
     """Give units the labels and strata that they have in the figures of a report.
 
     Args:
@@ -145,7 +147,8 @@ def compare_judges(
     """Compare pairs of judges; p values are adjusted for all of them together.
 
     Args:
-        pairs: Name of judge A, of judge B, and the units both judged, see `place_pairs`.
+        pairs: Name of judge A, of judge B, and the units both judged, see
+            `recode_pairs_as_in_report`.
         compared: What the figures of the report on A are about.
     """
     found = [_compare_two(a, b, units, compared) for a, b, units in pairs]
@@ -392,7 +395,9 @@ class _JudgePair:
         )
         if not self._is_widened(found):
             return found
-        values = [compute(now) - compute(before) for before, now in self._draw(level)]
+        values = [
+            compute(now) - compute(before) for before, now in self._draw_posterior_matrices(level)
+        ]
         return widen_to_draws(found, np.stack(values), level)
 
     def _is_widened(self, found: Estimate) -> bool:
@@ -402,7 +407,7 @@ class _JudgePair:
         is_thin = bool(np.isnan(self.first.without_each_group.n).any())
         return found.ci_low is not None or (self.is_drawn and not is_thin)
 
-    def _draw(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
+    def _draw_posterior_matrices(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
         """Draw the matrices of both judges, once for all figures."""
         if level not in self._draws:
             self._draws[level] = (

@@ -66,7 +66,7 @@ class UnitColumns:
         """Count them."""
         return len(self.cells)
 
-    def take(self, places: Ints) -> "UnitColumns":
+    def select_units(self, places: Ints) -> "UnitColumns":
         """Take some of them, by their places or by flags."""
         strata = None if self.strata is None else self.strata[places]
         return UnitColumns(self.groups[places], self.cells[places], self.group_count, strata)
@@ -169,7 +169,7 @@ class FigureContext:
         so_far = UnitColumns(groups, units.cells, names, units.strata)
         counts: Ints | None = None
         for first, last in pairwise((0, *at)):
-            more, _ = self._count_cells(so_far.take(order[first:last]), None, 1)
+            more, _ = self._count_cells(so_far.select_units(order[first:last]), None, 1)
             counts = more if counts is None else counts + more
             found.append(self.make_matrix(counts))
         return found

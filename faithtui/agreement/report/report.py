@@ -21,9 +21,9 @@ from faithtui.agreement.report.annotators import (
 from faithtui.agreement.report.claim_and_answer_figures import (
     report_answers,
     report_claims,
-    update_level_points,
+    update_level_without_intervals,
 )
-from faithtui.agreement.report.compare import PairedUnit, compare_judges, place_pairs
+from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
 from faithtui.agreement.report.model import (
@@ -115,7 +115,7 @@ class PreparedUnits:
         """What each label of the metric is read as."""
         design = readings.design
         if design.population is not None:
-            design = replace(design, population=design.population.recode(self.recoded_words))
+            design = replace(design, population=design.population.recode_labels(self.recoded_words))
         self.compared = ComparedClaims(
             self.recode_claims(readings.claims), self.labels, design, wanted
         )
@@ -167,7 +167,7 @@ class PreparedUnits:
             for each in units
         )
         words = self.labels.names
-        return place_pairs(
+        return recode_pairs_as_in_report(
             (each for each in read if each.a in words and each.b in words),
             self.compared.comparable,
         )
@@ -214,11 +214,11 @@ def agreement_report(
     comparison = None
     if other is not None:
         who = judged or JudgingDescription()
-        comparison = compare_prepared(prepared, who.judge, other)
-    return report_prepared(prepared, judged=judged, comparison=comparison, repeats=repeats)
+        comparison = compare_prepared_with_judge(prepared, who.judge, other)
+    return make_prepared_report(prepared, judged=judged, comparison=comparison, repeats=repeats)
 
 
-def report_prepared(
+def make_prepared_report(
     prepared: PreparedUnits,
     *,
     judged: JudgingDescription | None = None,
@@ -275,13 +275,15 @@ def report_prepared(
     )
 
 
-def compare_prepared(prepared: PreparedUnits, judge: str, other: OtherJudge) -> ComparisonReport:
+def compare_prepared_with_judge(
+    prepared: PreparedUnits, judge: str, other: OtherJudge
+) -> ComparisonReport:
     """Compare a run's judge with another one, with the weights of the run's labels."""
     pairs = [(judge, other.name, prepared.recode_pairs(other.units))]
     return compare_judges(pairs, prepared.compared.comparable)[0]
 
 
-def update_report_points(
+def update_report_without_intervals(
     prepared: PreparedUnits,
     report: AgreementReport,
     before: Sequence[ClaimUnit],
@@ -301,7 +303,7 @@ def update_report_points(
         judge: Name of the judge, for the headline.
     """
     old, new = prepared.recode_claims(before), prepared.recode_claims(after)
-    level = update_level_points(prepared.compared, report.claims, old, new)
+    level = update_level_without_intervals(prepared.compared, report.claims, old, new)
     return replace(
         report,
         claims=level,

@@ -12,7 +12,7 @@ from faithtui.agreement.labelled_units import (
     LabelDesign,
     ScoredUnit,
     UnitScores,
-    decide_answer,
+    decide_answer_by_majority,
 )
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
@@ -289,7 +289,8 @@ def report_answer_scores(
             [
                 (answer.group, score, passes)
                 for answer, score in scored
-                if (passes := decide_answer(answer, rule.passing, rule.labels)) is not None
+                if (passes := decide_answer_by_majority(answer, rule.passing, rule.labels))
+                is not None
             ],
             level,
         ),

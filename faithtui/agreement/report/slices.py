@@ -17,7 +17,7 @@ from faithtui.agreement.report.model import (
     SliceRow,
 )
 from faithtui.agreement.report.sequences import make_confidence_sequences
-from faithtui.agreement.report.units import ComparedClaims, take_places
+from faithtui.agreement.report.units import ComparedClaims, select_by_position
 from faithtui.agreement.sampling.stopping_rules import estimate_labels_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
@@ -54,7 +54,7 @@ def make_breakdowns(
     context, units, inside = compared.context, compared.units, compared.places
     claims = compared.all
     turns, windows = claims.turns, claims.windows
-    coded = units.take(given.coded_claims)
+    coded = units.select_units(given.coded_claims)
     found = (
         _break_by_conversation(claims.keys.codes[inside], claims.keys.names, units, context),
         _break_by_part(
@@ -176,7 +176,7 @@ def _break_by_metadata(found: MetadataValues, compared: ComparedClaims) -> Break
         Slice.METADATA,
         np.array(parts, np.int64),
         list(numbers),
-        compared.units.take(repeated),
+        compared.units.select_units(repeated),
         compared.context,
     )
     return replace(broken, metadata_key=found.key)
@@ -242,7 +242,7 @@ def report_progress(
     wanted = compared.settings.target
     looks = _choose_label_counts(len(units))
     # Claims that were labelled at once are in the order of their numbers.
-    labelled = take_places(compared.all.rows, compared.places)
+    labelled = select_by_position(compared.all.rows, compared.places)
     numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
     order = np.lexsort((numbers, given.last_log_places))
     wholes = context.count_cumulative(units, order, looks) or [compared.part_matrix]

@@ -49,9 +49,9 @@ def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDe
     match whole.kind:
         case DesignKind.SIMPLE:
             (stratum,) = whole.strata
-            strata = tuple(_count_strata([(each, stratum.name) for each in claims]))
+            strata = tuple(_count_claims_by_stratum([(each, stratum.name) for each in claims]))
         case DesignKind.STRATIFIED if all(each.stratum is not None for each in claims):
-            strata = tuple(_count_strata([(each, str(each.stratum)) for each in claims]))
+            strata = tuple(_count_claims_by_stratum([(each, str(each.stratum)) for each in claims]))
         case _:
             return undrawn
     if undrawn.kind in (DesignKind.NONE, DesignKind.CENSUS):
@@ -65,7 +65,7 @@ def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDe
     )
 
 
-def _count_strata(claims: Sequence[tuple[ClaimUnit, str]]) -> Iterator[StratumCounts]:
+def _count_claims_by_stratum(claims: Sequence[tuple[ClaimUnit, str]]) -> Iterator[StratumCounts]:
     """Count claims, each with the name of its stratum."""
     populations = Counter(name for _, name in claims)
     drawn = Counter((name, each.state) for each, name in claims if each.position is not None)

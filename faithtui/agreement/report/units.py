@@ -100,13 +100,13 @@ def read_columns(
     return found
 
 
-def number_labels(column: CodedColumn, labels: Sequence[str]) -> Ints:
+def code_labels(column: CodedColumn, labels: Sequence[str]) -> Ints:
     """Give the place of each label; -1 for what is no label. Shape (values,)."""
     place = {name: number for number, name in enumerate(labels)}
     return column.map_values(lambda name: place.get(name, -1))
 
 
-def take_places(values: Sequence[ValueT], places: Ints) -> Sequence[ValueT]:
+def select_by_position(values: Sequence[ValueT], places: Ints) -> Sequence[ValueT]:
     """Take values by their places, rising; all of them are not copied."""
     if len(places) == len(values):
         return values
@@ -185,7 +185,7 @@ class ClaimColumns:
     @cached_property
     def judge(self) -> Ints:
         """Place of the judge's label; -1: none."""
-        return number_labels(self._columns["judge"], self.labels)
+        return code_labels(self._columns["judge"], self.labels)
 
     @cached_property
     def is_judge_excluded(self) -> Flags:
@@ -229,7 +229,7 @@ class ClaimColumns:
     @cached_property
     def human(self) -> Ints:
         """Place of people's label; -1: none, another word, or several alike."""
-        return np.where(self.is_tied, -1, number_labels(self._columns["human"], self.labels))
+        return np.where(self.is_tied, -1, code_labels(self._columns["human"], self.labels))
 
     @cached_property
     def is_unreviewed(self) -> Flags:
@@ -260,7 +260,7 @@ class ClaimColumns:
     @property
     def blind(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
-        return self._columns["blind"].map_values(number_flag)
+        return self._columns["blind"].map_values(code_optional_flag)
 
     @property
     def confidences(self) -> Floats:
@@ -290,10 +290,10 @@ class ClaimColumns:
 
     def number_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
-        return number_labels(self._load_column("stratum"), names)
+        return code_labels(self._load_column("stratum"), names)
 
 
-def number_flag(flag: bool | None) -> int:
+def code_optional_flag(flag: bool | None) -> int:
     """Give 1 for yes, 0 for no, -1 for not known."""
     return -1 if flag is None else int(flag)
 

@@ -107,7 +107,8 @@ def bound_rate(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interval:
     """
     whole = sum(each.population for each in cells)
     unfaithful, faithful = (
-        _bound_kind(cells, is_unfaithful, (1 - level) / 2) for is_unfaithful in (True, False)
+        _bound_claims_of_kind(cells, is_unfaithful, (1 - level) / 2)
+        for is_unfaithful in (True, False)
     )
     few, many = unfaithful[0], min(unfaithful[1], whole - faithful[0])
     fair = faithful[0] + many
@@ -116,7 +117,7 @@ def bound_rate(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interval:
     return low, 1 - few / fair if fair else 1.0
 
 
-def _bound_kind(
+def _bound_claims_of_kind(
     cells: Sequence[SequenceCell], is_unfaithful: bool, error: float
 ) -> tuple[int, int]:
     """Bound how many claims are unfaithful, or faithful; `error` is the chance to be wrong."""

@@ -103,7 +103,7 @@ def restrict_sample(
     by_conversation = sample.design is SamplingDesign.CONVERSATIONS
     populations = _count_drawable(inside, by_conversation=by_conversation)
     drawn = _count_drawable(claims, by_conversation=by_conversation)
-    follows_draw = _follows_draw(
+    follows_draw = _was_judged_because_drawn(
         _count_drawable(everything, by_conversation=by_conversation),
         _count_drawable(sample.claims, by_conversation=by_conversation),
         populations,
@@ -134,7 +134,7 @@ def _count_drawable(
     return Counter(each.stratum for each in units)
 
 
-def _follows_draw(
+def _was_judged_because_drawn(
     populations: Mapping[str, int], drawn: Mapping[str, int], judged: Mapping[str, int], seen: int
 ) -> bool:
     """Say whether a run judged more, or fewer, of the drawn than the others let expect.
@@ -218,12 +218,12 @@ def _describe_sample(
     return LabelDesign(
         kind,
         sample.frame,
-        strata=_count_strata(sample, drawn),
+        strata=_count_labels_by_stratum(sample, drawn),
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
         random_prefix=not (
-            _has_gap((each.stratum, state) for each, state in drawn)
+            _has_answer_behind_open_claim((each.stratum, state) for each, state in drawn)
             if whole is None
             else _has_unfinished_conversations(drawn)
         ),
@@ -261,7 +261,7 @@ def _find_kind(
         return DesignKind.NONE
     of_population = sample is not None and sample.population is not None
     is_whole = len(labelled) == len(claims) and not of_population
-    if is_whole and not rated and not shows_some_of_all(len(claims), sample):
+    if is_whole and not rated and not is_census_with_unblinded_claims(len(claims), sample):
         return DesignKind.CENSUS
     if sample is not None:
         return _KINDS[sample.design]
@@ -270,7 +270,7 @@ def _find_kind(
     return DesignKind.CONVENIENCE
 
 
-def shows_some_of_all(claims: int, sample: LabelledSample | None) -> bool:
+def is_census_with_unblinded_claims(claims: int, sample: LabelledSample | None) -> bool:
     """Say whether every claim was drawn, and some to be labelled with the judge in view.
 
     Such labels are in no figure, so that the others are a sample and no census.
@@ -284,7 +284,7 @@ def shows_some_of_all(claims: int, sample: LabelledSample | None) -> bool:
     return any(each.shown for each in sample.claims)
 
 
-def _count_strata(
+def _count_labels_by_stratum(
     sample: LabelledSample, drawn: Sequence[tuple[SampledClaim, LabelState]]
 ) -> tuple[StratumCounts, ...]:
     counts: Counter[tuple[str, LabelState]] = Counter()
@@ -336,7 +336,7 @@ def _has_unfinished_conversations(drawn: Sequence[tuple[SampledClaim, LabelState
     return False
 
 
-def _has_gap(units: Iterable[tuple[str, LabelState]]) -> bool:
+def _has_answer_behind_open_claim(units: Iterable[tuple[str, LabelState]]) -> bool:
     """Say whether something comes after what is still to do in its stratum."""
     waiting: set[str] = set()
     for stratum, state in units:

@@ -81,7 +81,9 @@ class LabelPlan:
         return sum(self.sizes.values())
 
 
-def limit_labels(strata: Sequence[PlanStratum], shown_share: float) -> tuple[PlanStratum, ...]:
+def limit_labels_per_stratum(
+    strata: Sequence[PlanStratum], shown_share: float
+) -> tuple[PlanStratum, ...]:
     """Say how many labels of each stratum can count, with all its claims drawn.
 
     Args:
@@ -126,7 +128,7 @@ def plan_for_target(
         sizes = range(
             sum(min(fewest, each.limit) for each in strata), sum(each.limit for each in strata)
         )
-        place = bisect_left(sizes, True, key=lambda n: _reaches(make_plan(n), target))
+        place = bisect_left(sizes, True, key=lambda n: _meets_target(make_plan(n), target))
         return make_plan(sizes.start + place)
 
     if target.recall is None:
@@ -265,7 +267,7 @@ def list_missed_widths(plan: LabelPlan, target: PlanTarget) -> tuple[tuple[str, 
     )
 
 
-def _reaches(plan: LabelPlan, target: PlanTarget) -> bool:
+def _meets_target(plan: LabelPlan, target: PlanTarget) -> bool:
     wanted = ((plan.rate, target.rate), (plan.recall, target.recall))
     return all(aim is None or (half is not None and half <= aim) for half, aim in wanted)
 

@@ -142,7 +142,7 @@ def import_(
     import asyncio
 
     from faithtui.cli.run_environment import environment_from_settings
-    from faithtui.cli.run_outcome import exit_code, format_resume_hint
+    from faithtui.cli.run_outcome import choose_exit_code, format_resume_hint
     from faithtui.config import load_settings
     from faithtui.engine.batches import files
     from faithtui.store.records import ItemState, RunState
@@ -184,7 +184,7 @@ def import_(
         elif sentence := format_resume_hint(row, failures):
             print_to_stderr(sentence)
     if brought.first_refused is None:
-        raise typer.Exit(exit_code(row))
+        raise typer.Exit(choose_exit_code(row))
     print_to_stderr(
         f"{plural(brought.refused, 'line')} refused; the first: {brought.first_refused}"
     )

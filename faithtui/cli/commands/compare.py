@@ -49,7 +49,7 @@ def compare(
     """
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.integrity.run_checks import check_run_briefly
     from faithtui.engine.review.reports.run_comparison import compare_runs
     from faithtui.engine.review.samples.splits import parse_split
 
@@ -59,7 +59,7 @@ def compare(
     with open_store(options.store, settings) as opened:
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
-            check_for_moment(opened, each)
+            check_run_briefly(opened, each)
         change = compare_runs(
             opened,
             *runs,

@@ -73,7 +73,7 @@ def _print_result(
     """Judge what is not judged yet, print what came of it, and give the exit code."""
     import asyncio
 
-    from faithtui.cli.run_outcome import exit_code, format_resume_hint
+    from faithtui.cli.run_outcome import choose_exit_code, format_resume_hint
     from faithtui.cli.run_progress import ProgressLine
     from faithtui.engine.review.reports.agreement_report import compute_run_agreement
     from faithtui.engine.runs import runner
@@ -90,7 +90,7 @@ def _print_result(
     failures = store.runs.count_reasons(run, ItemState.FAILED)
     if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
-    return exit_code(agreement.row)
+    return choose_exit_code(agreement.row)
 
 
 def _format_summary(

@@ -219,13 +219,13 @@ def _print_gate(
 ) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
-    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.integrity.run_checks import check_run_briefly
     from faithtui.engine.review.gate.gate import check_gate
 
     with open_store(options.store) as opened:
         opened.refuse_changed_labels()
         number = read_run_id(opened, run)
-        check_for_moment(opened, number)
+        check_run_briefly(opened, number)
         if against is not None:
             request = replace(request, against=read_run_id(opened, against))
         result = check_gate(opened, number, request)

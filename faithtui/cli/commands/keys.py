@@ -26,7 +26,7 @@ def keys(
     """
     from faithtui.config import PRESETS, load_settings_with_origins
     from faithtui.paths import keymap_file
-    from faithtui.tui.keymap.bindings import every_binding, keys_of
+    from faithtui.tui.keymap.bindings import format_binding_keys, list_bindings_by_class
     from faithtui.tui.keymap.keymap import add_follower_keys, load_keymap, preset_keymap
 
     named = next((each for each in PRESETS if each == preset), None)
@@ -38,8 +38,8 @@ def keys(
     else:
         raise ConfigError(f"there is no preset `{preset}`; expected one of {', '.join(PRESETS)}")
     rows = [
-        (where, keys_of(binding, keymap), binding.tooltip, binding.id or "")
-        for where, binding in every_binding()
+        (where, format_binding_keys(binding, keymap), binding.tooltip, binding.id or "")
+        for where, binding in list_bindings_by_class()
     ]
     if merge_common_options(context, None, json).json:
         print_json(

@@ -81,7 +81,7 @@ def plan(
     from faithtui.agreement.sampling.label_plan import (
         PlanTarget,
         count_claims_to_draw,
-        limit_labels,
+        limit_labels_per_stratum,
         list_missed_widths,
         plan_for_budget,
         plan_for_target,
@@ -106,7 +106,7 @@ def plan(
             "the setting audit_share is 1: every claim of a blind sample is served with the "
             "judge's verdict in view, so that no label counts"
         )
-    counting = limit_labels(basis.strata, shown_share)
+    counting = limit_labels_per_stratum(basis.strata, shown_share)
     target = PlanTarget(rate, recall)
     if labels is not None:
         found = plan_for_budget(counting, labels, fewest=least, design_effect=design_effect)
@@ -230,13 +230,13 @@ def _print_plan(
     )
     print_text("")
     lines = (
-        ("share that passes, this run", found.rate, _say_wanted(target.rate)),
+        ("share that passes, this run", found.rate, _format_wanted_width(target.rate)),
         ("  however often you look", forecast.rate_at_every_look, ""),
         ("  future conversations", forecast.future_rate, " at best"),
         (
             f"recall of {failing}, conversations like these",
             found.recall,
-            _say_wanted(target.recall),
+            _format_wanted_width(target.recall),
         ),
         ("  this run, however often you look", forecast.recall_at_every_look, ""),
     )
@@ -254,7 +254,7 @@ def _print_plan(
     print_text("")
 
 
-def _say_wanted(half: float | None) -> str:
+def _format_wanted_width(half: float | None) -> str:
     return "" if half is None else f" (wanted ± {half:g})"
 
 

@@ -131,7 +131,7 @@ def report(
     from faithtui.agreement.report.settings import ReportSettings
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.integrity.run_checks import check_run_briefly
     from faithtui.engine.review.reports.agreement_report import (
         FILES,
         compute_run_agreement,
@@ -174,7 +174,7 @@ def report(
         )
         if opening is not None:
             print_to_stderr(opening.warning)
-        check_for_moment(opened, found)
+        check_run_briefly(opened, found)
         agreement = compute_run_agreement(opened, found, settings, other, part, trial)
         _warn_of_test(opened, agreement)
         if output is not None:

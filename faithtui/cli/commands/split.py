@@ -80,7 +80,7 @@ def split(
         else:
             made = opened.splits.read_split()
         counts = {} if made is None else opened.splits.count_conversations(made.rule)
-        openings = opened.splits.openings()
+        openings = opened.splits.list_openings()
     if options.json:
         print_json(None if made is None else _as_json(made, counts, openings))
     elif made is None:

@@ -356,7 +356,7 @@ def _explain_phantom(
     if origin.is_phantom:
         words = dict.fromkeys(written.get_word_text(word) for word in origin.suspect_words)
         return ", ".join(words) or f"it leaves a negation out: {text}"
-    if not origin.is_telling and not ShownMaterial((origin_text, *before)).contains_run(
+    if not origin.is_telling and not ShownMaterial((origin_text, *before)).contains_word_sequence(
         split_lowercase_words(text)
     ):
         return text
@@ -371,9 +371,9 @@ def _repeats_user(text: str, answer: str, before: Sequence[Turn], read: _TextRea
     origin = trace_origin(read(text), read(answer), ())
     if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):
         return False
-    return ShownMaterial([turn.content for turn in before if turn.role == "user"]).contains_run(
-        words
-    )
+    return ShownMaterial(
+        [turn.content for turn in before if turn.role == "user"]
+    ).contains_word_sequence(words)
 
 
 def _contains_verbatim(text: str, whole: str) -> bool:
@@ -485,7 +485,7 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
             passage = read(text)
             drawn = drawn or TruthIndex(read(each.text) for each in judged.truths)
             lost[document] = [
-                (read(sentence.of(passage.text)), fact.span.of(passage.text))
+                (read(sentence.slice_text(passage.text)), fact.span.slice_text(passage.text))
                 for fact in find_missing_facts(passage, drawn)
                 for sentence in [passage.sentences[fact.sentence]]
             ]

@@ -45,7 +45,7 @@ class QuotableTexts:
         """
         parts = [_fold_text(each).strip(_EDGES) for each in _LEFT_OUT.split(quote)]
         parts = [each for each in parts if len(each.split()) > 2]
-        return any(_stand_in_order(parts, text) for text in self._texts)
+        return any(_occur_in_order(parts, text) for text in self._texts)
 
 
 def is_quoted_from(quote: str, text: str) -> bool:
@@ -54,14 +54,14 @@ def is_quoted_from(quote: str, text: str) -> bool:
     Unlike quotations in a reason, which may stand around a single term, every word counts.
     """
     parts = [_fold_text(each).strip(_EDGES) for each in _LEFT_OUT.split(quote)]
-    return _stand_in_order([each for each in parts if each], _fold_text(text))
+    return _occur_in_order([each for each in parts if each], _fold_text(text))
 
 
 def _fold_text(text: str) -> str:
     return normalise_text(text.translate(_ALIKE))
 
 
-def _stand_in_order(parts: Iterable[str], text: str) -> bool:
+def _occur_in_order(parts: Iterable[str], text: str) -> bool:
     place = 0
     for part in parts:
         found = text.find(part, place)

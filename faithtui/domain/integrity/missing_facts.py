@@ -49,7 +49,7 @@ class TruthIndex:
         """A sentence among them lost nothing."""
 
     @cached_property
-    def holders(self) -> Mapping[str, Sequence[int]]:
+    def truths_by_stem(self) -> Mapping[str, Sequence[int]]:
         """For each stem, the truths that have it."""
         holders: dict[str, list[int]] = {}
         for number, each in enumerate(self.truths):
@@ -68,7 +68,7 @@ class TruthIndex:
 
     def has_stem(self, stem: str, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word."""
-        return not among.isdisjoint(self.holders.get(stem, ()))
+        return not among.isdisjoint(self.truths_by_stem.get(stem, ()))
 
     def has_word(self, word: Word, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word, or its number written in another way."""
@@ -95,7 +95,7 @@ def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[Missi
         return ()
     found = []
     for index, sentence in enumerate(passage.sentences):
-        if sentence.of(passage.text) in drawn.texts:
+        if sentence.slice_text(passage.text) in drawn.texts:
             continue
         fact = _find_missing_fact(passage, index, drawn)
         if fact is not None:
@@ -112,7 +112,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
     shared: dict[int, int] = {}
     keys = {word.stem: word.keys for word in words}
     for stem, weight in weights.items():
-        for number in {each for key in keys[stem] for each in drawn.holders.get(key, ())}:
+        for number in {each for key in keys[stem] for each in drawn.truths_by_stem.get(key, ())}:
             shared[number] = shared.get(number, 0) + weight
     speaking = {each for each, weight in shared.items() if weight >= MENTION_MIN_SHARE * total}
     if not speaking:
@@ -153,7 +153,7 @@ def _find_condition(passage: TokenisedText, index: int, words: Sequence[Word]) -
 def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: TruthIndex) -> bool:
     """Say whether truths with a condition or a negation have most words of this one."""
     weights = collect_stem_weights(condition)
-    touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
+    touching = {number for stem in weights for number in drawn.truths_by_stem.get(stem, ())}
     conditional = drawn.list_conditional(speaking | touching)
     kept = sum(weight for stem, weight in weights.items() if drawn.has_stem(stem, conditional))
     return kept >= _COVERED_FROM * sum(weights.values())

@@ -7,7 +7,7 @@ the conversation before the answer are resolved references and not added ones.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.text.alignment import align
+from faithtui.domain.text.alignment import align_claim
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
@@ -67,7 +67,7 @@ class ClaimOrigin:
         return bool(self.found or self.disputed or self.resolved or self.added)
 
 
-def _holds(text: TokenisedText, word: Word) -> bool:
+def _contains_word(text: TokenisedText, word: Word) -> bool:
     return text.index.has_word(word) or text.index.has_stem(word.stem)
 
 
@@ -82,14 +82,16 @@ def trace_origin(
         before: Turns before it, in any order.
     """
     telling = [word for word in claim.words if word.weight]
-    lacking = [word for word in telling if not _holds(answer, word)]
+    lacking = [word for word in telling if not _contains_word(answer, word)]
     missing = {word.stem for word in lacking}
-    added = {word.stem for word in lacking if not any(_holds(text, word) for text in before)}
+    added = {
+        word.stem for word in lacking if not any(_contains_word(text, word) for text in before)
+    }
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}
         missing, added = missing - negations, added - negations
-    alignments = [align(unit.passage, unit.words, answer.index) for unit in claim.index.units]
+    alignments = [align_claim(unit.passage, unit.words, answer.index) for unit in claim.index.units]
     disputed = frozenset[str]().union(*(each.disputed for each in alignments))
     return ClaimOrigin(
         tuple(word for word in telling if word.stem not in missing | disputed),

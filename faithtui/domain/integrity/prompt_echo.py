@@ -60,7 +60,7 @@ class PromptWords:
         """
         words = split_lowercase_words(text)
         if len(words) < RUN_WORDS:
-            return self._is_field(text) and not material.contains_run(words)
+            return self._is_field(text) and not material.contains_word_sequence(words)
         return self._covers_most(words, material, RUN_WORDS)
 
     def are_repeated_by_reason(
@@ -79,7 +79,7 @@ class PromptWords:
         return (
             self._is_field(reason)
             and " ".join(words) not in verdicts
-            and not material.contains_run(words)
+            and not material.contains_word_sequence(words)
         )
 
     def _is_field(self, text: str) -> bool:
@@ -94,7 +94,7 @@ class PromptWords:
         """Whether stretches of the prompt, of so many words at least, are most of a text."""
         known = [False] * len(words)
         for at, run in enumerate(_list_runs(words)):
-            if run in self.runs and not material.contains_run(run):
+            if run in self.runs and not material.contains_word_sequence(run):
                 known[at : at + RUN_WORDS] = [True] * RUN_WORDS
         stretches = (len(list(group)) for is_known, group in groupby(known) if is_known)
         covered = sum(length for length in stretches if length >= least)
@@ -108,7 +108,7 @@ class ShownMaterial:
         self._texts = texts
         self._joined: str | None = None
 
-    def contains_run(self, words: Sequence[str]) -> bool:
+    def contains_word_sequence(self, words: Sequence[str]) -> bool:
         """Say whether words stand in a row in one of the texts."""
         if not words:
             return False

@@ -17,7 +17,7 @@ class FailureLimit:
     """Conversations that failed or lack a verdict, of all of a run; in [0, 1]. It stops above."""
 
     @classmethod
-    def read(cls, text: str) -> Self | None:
+    def parse(cls, text: str) -> Self | None:
         """Read `10` or `5%`; None where it is neither, or more than 100 %."""
         found = _WRITTEN.fullmatch(text.strip())
         if found is None:

@@ -111,7 +111,7 @@ class JudgeProfile:
                 object.__setattr__(self, name, float(value) + 0.0)
 
     @classmethod
-    def read(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
+    def from_values(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
         """Read parameters by name, as files, options and variables give them.
 
         Args:
@@ -180,14 +180,15 @@ class JudgeProfile:
         for name, value in self._list_set():
             if name == "extra_body":
                 parts += [
-                    f"{key} {json.dumps(each, ensure_ascii=False)}{_note_refusal(key, refused)}"
+                    f"{key} {json.dumps(each, ensure_ascii=False)}"
+                    + _format_refusal_note(key, refused)
                     for key, each in self.extra_body.items()
                 ]
             elif name == "extra_headers":
                 parts += [f"header {key}: {each}" for key, each in self.extra_headers.items()]
             else:
                 said = f"{value:g}" if isinstance(value, float) else value
-                parts.append(f"{name} {said}{_note_refusal(name, refused)}")
+                parts.append(f"{name} {said}{_format_refusal_note(name, refused)}")
         return ", ".join(parts)
 
     def list_hidden(self) -> tuple[str, ...]:
@@ -279,7 +280,7 @@ def describe_allowed_value(name: str) -> str:
     return _RULES[name][1]
 
 
-def _note_refusal(name: str, refused: tuple[str, ...]) -> str:
+def _format_refusal_note(name: str, refused: tuple[str, ...]) -> str:
     return " (refused by the model, not sent)" if name in refused else ""
 
 

@@ -147,7 +147,7 @@ _CAPITAL_WORDS: Final = frozenset({"i", "may", "will"})
 _NUMBER_NAMES: Final = {value: word for word, value in NUMBER_WORDS.items()}
 
 
-def _copy(original: _Original) -> str | None:
+def _copy_claim(original: _Original) -> str | None:
     return original.claim
 
 
@@ -377,7 +377,7 @@ def _replace_word(original: _Original) -> str | None:
     return original.replace_word(word, original.chance.choice(OTHER_WORDS[ending]))
 
 
-def _splice(original: _Original) -> str | None:
+def _splice_sentences(original: _Original) -> str | None:
     """What the claim speaks of, with what another sentence of the passages says of something."""
     own = _AUXILIARY.search(original.claim, 8)
     if own is None:
@@ -386,7 +386,7 @@ def _splice(original: _Original) -> str | None:
         (sentence, verb)
         for text in original.passages
         for span in split_sentences(text)
-        for sentence in (span.of(text),)
+        for sentence in (span.slice_text(text),)
         if sentence != original.claim and len(sentence) < 300
         for verb in (_AUXILIARY.search(sentence, 8),)
         if verb is not None and verb[0] == own[0] and len(sentence) - verb.end() > 20
@@ -424,7 +424,7 @@ _PASSAGE_RULES: Final[Mapping[ProbeKind, Callable[[_Original], tuple[str, ...] |
     ProbeKind.INJECTION: _inject_instruction,
 }
 _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
-    ProbeKind.COPY: _copy,
+    ProbeKind.COPY: _copy_claim,
     ProbeKind.DROPPED_CLAUSE: _drop_clause,
     ProbeKind.SYNONYMS: _replace_synonyms,
     ProbeKind.NUMBER_FORMAT: _write_number_otherwise,
@@ -438,5 +438,5 @@ _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
     ProbeKind.QUANTIFIER: _strengthen(STRONGER_QUANTIFIERS),
     ProbeKind.MODAL: _strengthen(STRONGER_MODALS),
     ProbeKind.OTHER_WORD: _replace_word,
-    ProbeKind.SPLICE: _splice,
+    ProbeKind.SPLICE: _splice_sentences,
 }

@@ -29,7 +29,7 @@ from faithtui.domain.text.sentence_index import (
     Lookup,
     SentenceIndex,
     choose_evidence,
-    contains_number,
+    is_in_ascending_list,
 )
 from faithtui.domain.text.tokens import Word
 from faithtui.domain.text.word_lists import HEDGES
@@ -69,7 +69,7 @@ class Alignment:
     """Those of `content` that are not found, in order."""
 
 
-def align(text: str, words: Sequence[Word], context: SentenceIndex) -> Alignment:
+def align_claim(text: str, words: Sequence[Word], context: SentenceIndex) -> Alignment:
     """Hold a claim of one sentence against a context.
 
     Args:
@@ -244,7 +244,7 @@ def _find_clash_and_rival(
         for word, (_, units) in zip(content, lookups, strict=True)
         if word is not claimed and word not in clash.rest_of_name
     ]
-    agreeing = sum(contains_number(units, number) for units in others)
+    agreeing = sum(is_in_ascending_list(units, number) for units in others)
     share = _STRICT_SHARE if clash.kind in _STRICT else AGREEING_SHARE
     if agreeing < share * len(others) or not agreeing:
         return None, False
@@ -257,7 +257,7 @@ def _find_clash_and_rival(
     if is_hedged and are_near_numbers(claimed, found):
         return None, False
     is_said_elsewhere = any(
-        sum(contains_number(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
+        sum(is_in_ascending_list(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
         for other in context.holders.get(claimed.stem, ())
     )
     return clash, is_said_elsewhere

@@ -16,7 +16,7 @@ from faithtui.domain.text.contradictions import Gap, find_gaps, is_name, is_nega
 from faithtui.domain.text.sentence_index import (
     SentenceIndex,
     compute_common_length,
-    index_positions,
+    make_position_bits,
 )
 from faithtui.domain.text.tokens import Word
 from faithtui.domain.text.word_lists import CERTAIN, NEGATIONS, POSSIBLE, SOME_OF_MANY, UNIVERSAL
@@ -185,14 +185,14 @@ def _find_exchange(claim: Sequence[Word], sentence: Sequence[Word]) -> Doubt | N
     if len(names) < 2:
         return None
     own = [word.stem for word in sentence]
-    now = compute_common_length(index_positions(stems), len(stems), own)
+    now = compute_common_length(make_position_bits(stems), len(stems), own)
     for number, one in enumerate(names):
         for two in names[number + 1 :]:
             if stems[one] == stems[two] or own.index(stems[one]) < own.index(stems[two]):
                 continue
             other = list(stems)
             other[one], other[two] = stems[two], stems[one]
-            common = compute_common_length(index_positions(other), len(other), own)
+            common = compute_common_length(make_position_bits(other), len(other), own)
             if common >= now + 2 or (common == len(stems) > now):
                 return Doubt(DoubtKind.EXCHANGED_NAMES, claim[one], claim[two])
     return None

@@ -77,7 +77,7 @@ def find_statement(sentence: str) -> Span:
     All of it where there are none, or nothing else. Never empty for a sentence that is not.
     """
     start = 0
-    while (opening := _OPENING.match(sentence, start)) and _states(sentence, opening.end()):
+    while (opening := _OPENING.match(sentence, start)) and _has_text_from(sentence, opening.end()):
         start = opening.end()
         while sentence[start : start + 1].isspace():
             start += 1
@@ -87,6 +87,6 @@ def find_statement(sentence: str) -> Span:
     return Span(start, end)
 
 
-def _states(sentence: str, start: int) -> bool:
+def _has_text_from(sentence: str, start: int) -> bool:
     """Whether something is left from an offset on."""
     return any(each.isalnum() for each in sentence[start:])

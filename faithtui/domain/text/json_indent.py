@@ -41,18 +41,18 @@ def _join_tokens(tokens: list[str]) -> str:
             depth += 1
             parts.append(token)
             if following != _CLOSING[token]:
-                parts.append(_break(depth))
+                parts.append(_break_line(depth))
         elif token in ("}", "]"):
             depth -= 1
             if parts[-1] not in _CLOSING:
-                parts.append(_break(depth))
+                parts.append(_break_line(depth))
             parts.append(token)
         elif token == ",":
-            parts += [",", _break(depth)]
+            parts += [",", _break_line(depth)]
         else:
             parts.append(": " if token == ":" else token)
     return "".join(parts)
 
 
-def _break(depth: int) -> str:
+def _break_line(depth: int) -> str:
     return "\n" + " " * (_STEP * min(depth, _DEEPEST))

@@ -125,7 +125,7 @@ class SentenceIndex:
     _language: tuple[str | None] | None = None
     """What `find_language` says, once it was asked."""
 
-    def add(self, source: int, sentence: TokenisedSentence) -> None:
+    def add_sentence(self, source: int, sentence: TokenisedSentence) -> None:
         """Take in one sentence of passage number `source`."""
         number = len(self.units)
         self.units.append(IndexedSentence(source, sentence))
@@ -146,7 +146,7 @@ class SentenceIndex:
                 units.append(number)
         self._bigrams = self._prefixes = self._spellable = self._language = None
 
-    def extend(self, source: int, other: "SentenceIndex") -> None:
+    def add_all_sentences(self, source: int, other: "SentenceIndex") -> None:
         """Take in all sentences of a context as those of passage number `source`."""
         before = len(self.units)
         self.units += (IndexedSentence(source, unit.sentence) for unit in other.units)
@@ -216,7 +216,7 @@ class SentenceIndex:
         """The language of its first sentences, as `detect_language` names it."""
         if self._language is None:
             opening = " ".join(
-                [unit.span.of(unit.passage) for unit in self.units[:_LANGUAGE_UNITS]]
+                [unit.span.slice_text(unit.passage) for unit in self.units[:_LANGUAGE_UNITS]]
             )
             self._language = (detect_language(opening),)
         return self._language[0]
@@ -236,7 +236,7 @@ def index_passages(passages: Iterable[str]) -> SentenceIndex:
     context = SentenceIndex()
     for source, passage in enumerate(passages):
         for span in split_sentences(passage):
-            context.add(source, tokenise_sentence(passage, span))
+            context.add_sentence(source, tokenise_sentence(passage, span))
     return context
 
 
@@ -267,7 +267,7 @@ class SentenceScores:
             held = self.held
             candidates.sort(key=lambda number: (-held[number], number))
             del candidates[_MOST_COMPARED:]
-        places, count = index_positions(self._stems), len(self._stems)
+        places, count = make_position_bits(self._stems), len(self._stems)
         units = self._context.units
         worths = {}
         for number in candidates:
@@ -336,7 +336,7 @@ def choose_evidence(
     left = {
         position
         for position, (_, units) in enumerate(lookups)
-        if units and not contains_number(units, first)
+        if units and not is_in_ascending_list(units, first)
     }
     total = sum(scores.rarities)
     while left and len(chosen) < MOST_EVIDENCE:
@@ -349,18 +349,20 @@ def choose_evidence(
             break
         chosen.append(following)
         left = {
-            position for position in left if not contains_number(lookups[position][1], following)
+            position
+            for position in left
+            if not is_in_ascending_list(lookups[position][1], following)
         }
     return tuple(chosen), worths[first][1]
 
 
-def contains_number(units: Sequence[int], number: int) -> bool:
+def is_in_ascending_list(units: Sequence[int], number: int) -> bool:
     """Whether an ascending list holds a number."""
     place = bisect_left(units, number)
     return place < len(units) and units[place] == number
 
 
-def index_positions(stems: Sequence[str]) -> dict[str, int]:
+def make_position_bits(stems: Sequence[str]) -> dict[str, int]:
     """Stem to the positions it stands at, as bits."""
     places: dict[str, int] = {}
     for position, each in enumerate(stems):
@@ -372,7 +374,7 @@ def compute_common_length(places: Mapping[str, int], count: int, sentence: Itera
     """Length, in words, of the longest common subsequence of a claim's stems and a sentence's.
 
     Args:
-        places: What `index_positions` says of the claim.
+        places: What `make_position_bits` says of the claim.
         count: How many words the claim has.
         sentence: Stems of the sentence.
 

@@ -117,9 +117,11 @@ def split_answer(text: str) -> list[Sentence]:
             is_alone = len(blocks) == 1 and len(spans) == 1
             is_number = bool(_BARE_NUMBER.fullmatch(text, bare.start, bare.end)) and not is_alone
             kind = (
-                SentenceKind.HEADING if is_title or is_number else _classify_sentence(bare.of(text))
+                SentenceKind.HEADING
+                if is_title or is_number
+                else _classify_sentence(bare.slice_text(text))
             )
-            found.append(Sentence(bare, bare.of(text), kind))
+            found.append(Sentence(bare, bare.slice_text(text), kind))
     return found
 
 

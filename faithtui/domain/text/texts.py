@@ -45,21 +45,21 @@ class TokenisedText:
     @cached_property
     def sentence_texts(self) -> frozenset[str]:
         """The sentences, letter for letter."""
-        return frozenset(each.of(self.text) for each in self.sentences)
+        return frozenset(each.slice_text(self.text) for each in self.sentences)
 
     @cached_property
     def index(self) -> SentenceIndex:
         """What each sentence holds: its units are the sentences."""
         index = SentenceIndex()
         for number in range(len(self.sentences)):
-            index.add(0, self._tokenise(number))
+            index.add_sentence(0, self._tokenise_sentence(number))
         return index
 
     def get_sentence_words(self, sentence: int) -> tuple[Word, ...]:
         """Give the words of a sentence, its names known as such."""
         words = self._words.get(sentence)
         if words is None:
-            plain = words = self._tokenise(sentence).words
+            plain = words = self._tokenise_sentence(sentence).words
             names = [
                 place
                 for place, word in enumerate(plain)
@@ -86,7 +86,7 @@ class TokenisedText:
         """Give a word as it stands in the text."""
         return self.text[word.start : word.end]
 
-    def _tokenise(self, sentence: int) -> TokenisedSentence:
+    def _tokenise_sentence(self, sentence: int) -> TokenisedSentence:
         found = self._plain.get(sentence)
         if found is None:
             found = self._plain[sentence] = tokenise_sentence(self.text, self.sentences[sentence])
@@ -119,7 +119,7 @@ def index_texts(texts: Sequence[TokenisedText]) -> SentenceIndex:
     """Index several texts as one context: unit by unit, each with the position of its text."""
     context = SentenceIndex()
     for source, each in enumerate(texts):
-        context.extend(source, each.index)
+        context.add_all_sentences(source, each.index)
     return context
 
 

@@ -458,7 +458,7 @@ def _add_word(found: list[Word], text: str, start: int, end: int, begin: int, pa
     normal = form.normal
     if found and _extend_number(found, text, start, end, raw, normal):
         return
-    if normal in NUMBER_WORDS and (normal != "one" or _scale_follows(text, end, past)):
+    if normal in NUMBER_WORDS and (normal != "one" or _is_scale_next(text, end, past)):
         found.append(_make_number(start, end, normal, NUMBER_WORDS[normal], "", 0))
     elif normal in MONTHS_SHORT and _is_month(found, text, start, end, raw, begin, past):
         found.append(_make_month(start, end, MONTHS_SHORT[normal]))
@@ -508,7 +508,7 @@ def _extend_number(
             return False
         grown = _make_number(number.start, end, written, spelled, unit, decimals)
         if normal in NUMBER_SCALES:
-            _scale_earlier(found, NUMBER_SCALES[normal])
+            _scale_earlier_number(found, NUMBER_SCALES[normal])
     elif normal in UNITS and raw.islower() and not is_spelled:
         form = _make_form(UNITS[normal])
         found.append(Word(start, end, *form))
@@ -521,7 +521,7 @@ def _extend_number(
     return True
 
 
-def _scale_earlier(found: list[Word], scale: float) -> None:
+def _scale_earlier_number(found: list[Word], scale: float) -> None:
     """Read "5 or 6 million" as two numbers of millions, and "5-6 million" too."""
     joined = found[-2].text in ("or", "to") if len(found) > 2 else False
     place = len(found) - (3 if joined else 2)
@@ -560,7 +560,7 @@ def _is_month(
     return raw == "May" and bool(found) and found[-1].text in BEFORE_MONTHS
 
 
-def _scale_follows(text: str, end: int, past: int) -> bool:
+def _is_scale_next(text: str, end: int, past: int) -> bool:
     """Whether the next word multiplies: "one million" is a number, "one of them" is not."""
     following = _TOKEN.match(text, end + 1, past)
     return following is not None and following[0].lower() in NUMBER_SCALES

@@ -23,7 +23,7 @@ AT_ONCE: Final = 32
 documents in memory."""
 
 
-async def drive_pending(
+async def drive_pending_conversations(
     execution: RunExecution,
     judge: Judge,
     collector: QuestionCollector,
@@ -43,11 +43,13 @@ async def drive_pending(
     pending = execution.store.runs.list_pending(execution.row.id)
     for start in range(0, len(pending), AT_ONCE):
         async with execution.control.conversations:  # held while the run is paused
-            await _drive_some(execution, judge, collector, pending[start : start + AT_ONCE])
+            await _drive_conversations(
+                execution, judge, collector, pending[start : start + AT_ONCE]
+            )
         await between()
 
 
-async def _drive_some(
+async def _drive_conversations(
     execution: RunExecution,
     judge: Judge,
     collector: QuestionCollector,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.batches.batch_driver import drive_pending
+from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.journal import BatchTracker
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.batches.submission import BatchSubmitter
@@ -25,7 +25,7 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
-    emit_refusals,
+    emit_refused_parameters,
     execute_opened_run,
     make_refused_parameters,
     open_run_judge,
@@ -92,7 +92,7 @@ async def advance_run(
             row = _reopen_unfinished(store, row)
 
         async def advance_batches(execution: RunExecution) -> RunEnding:
-            emit_refusals(execution, refused)
+            emit_refused_parameters(execution, refused)
             try:
                 opening = clients or _open_batch_client(row, environment, refused)
             except JudgeUnsupported as error:
@@ -138,7 +138,7 @@ async def cancel_batches(
         rows = batches.list_open(run)
         for each in rows:
             if each.provider_id == BY_FILE:
-                batches.give_up(each.uid, "cancelled")
+                batches.close_failed_batch(each.uid, "cancelled")
         handed = [each for each in rows if each.provider_id != BY_FILE]
         if handed:
             async with _open_batch_client(row, environment) as client:
@@ -151,13 +151,13 @@ async def cancel_batches(
                     )
                     try:
                         if name is None:
-                            batches.give_up(each.uid, "cancelled")
+                            batches.close_failed_batch(each.uid, "cancelled")
                         else:
                             await client.cancel(name)
                     except JudgeRequestRejected as error:
                         if error.status != 404:
                             raise
-                        batches.give_up(each.uid, str(error))
+                        batches.close_failed_batch(each.uid, str(error))
         store.runs.set_state(run, RunState.CANCELLED)
     return out
 
@@ -246,14 +246,14 @@ class _BatchRunner:
         if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
         has_changed = await self.tracker.update_batches(batches.list_open(run))
-        self._stop_if_pointless()
+        self._raise_if_pointless()
         self.submitter = BatchSubmitter(execution, self.client, self.environment)
         out = batches.sum_outstanding(run)
         if out.questions and not has_changed and self._is_unchanged(before):
             return RunState.WAITING, describe_batches_out(out, run)
         while True:
             collector = self._make_collector()
-            await drive_pending(
+            await drive_pending_conversations(
                 execution,
                 self.judge,
                 collector,
@@ -264,7 +264,7 @@ class _BatchRunner:
                 break
             if not await self.tracker.update_batches(batches.rows(collector.other_batches)):
                 break
-            self._stop_if_pointless()
+            self._raise_if_pointless()
         return await self._make_ending(collector)
 
     def _is_unchanged(self, before: RunRow) -> bool:
@@ -287,7 +287,7 @@ class _BatchRunner:
             pricing=TablePrices(self.environment.prices, spec.judge, spec.base_url, batch=True),
         )
 
-    def _stop_if_pointless(self) -> None:
+    def _raise_if_pointless(self) -> None:
         if self.tracker.stop_error is not None:
             raise self.tracker.stop_error
 

@@ -21,7 +21,7 @@ from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
-from faithtui.engine.batches.batch_driver import drive_pending
+from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.batch_run import find_ending, hold_batch_lease, suggest_batch_export
 from faithtui.engine.batches.question_collector import (
     CollectedQuestion,
@@ -124,7 +124,7 @@ async def export_questions(
                     )
 
                     async def spool_questions() -> None:
-                        for wanted in _take_all(collector.buffer):
+                        for wanted in _take_all_questions(collector.buffer):
                             key = wanted.question.key
                             # Conversations are driven in parts, and those of a later part may ask
                             # what is in the file already.
@@ -134,7 +134,7 @@ async def export_questions(
                                 )
                                 questions[key] = wanted.question
 
-                    await drive_pending(execution, judge, collector, spool_questions)
+                    await drive_pending_conversations(execution, judge, collector, spool_questions)
                     if questions:
                         spool.seek(0)
                         lines_of_spool = (line.decode("ascii") for line in spool)
@@ -150,7 +150,7 @@ async def export_questions(
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
-        await _drive_run(store, row, emit, environment, collect_questions)
+        await _work_on_run_without_asking(store, row, emit, environment, collect_questions)
     return count
 
 
@@ -212,12 +212,12 @@ async def import_answers(
                         await execution.writer.write(batches.end_batch, batch.uid, UNANSWERED)
             imported.ignored = sum(uids.values()) - imported.answered - imported.failed
             collector = _make_collector(execution, environment, lambda each: 0)
-            collector.buffer.close()
+            collector.buffer.discard_and_close()
 
             async def take_nothing() -> None:
                 """Nothing is taken here."""
 
-            await drive_pending(execution, judge, collector, take_nothing)
+            await drive_pending_conversations(execution, judge, collector, take_nothing)
             left = len(collector.buffer.left_out_keys)
             return find_ending(execution, collector) or (
                 RunState.WAITING,
@@ -225,11 +225,11 @@ async def import_answers(
                 f"{suggest_batch_export(run)}",
             )
 
-        await _drive_run(store, row, emit, environment, read_answers)
+        await _work_on_run_without_asking(store, row, emit, environment, read_answers)
     return imported
 
 
-async def _drive_run(
+async def _work_on_run_without_asking(
     store: Store,
     row: RunRow,
     emit: EventSink,
@@ -273,8 +273,8 @@ def _make_collector(
     )
 
 
-def _take_all(buffer: QuestionBuffer) -> list[CollectedQuestion]:
-    return buffer.take(len(buffer.questions), sys.maxsize)
+def _take_all_questions(buffer: QuestionBuffer) -> list[CollectedQuestion]:
+    return buffer.take_batch(len(buffer.questions), sys.maxsize)
 
 
 def _refuse_existing(path: Path) -> None:

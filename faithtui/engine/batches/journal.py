@@ -85,7 +85,7 @@ class BatchTracker:
                 known=batches.provider_ids(),
             )
             if provider_id is None:
-                await write(batches.give_up, row.uid, _NEVER_CAME)
+                await write(batches.close_failed_batch, row.uid, _NEVER_CAME)
                 return True
             await write(batches.mark_sent, row.uid, provider_id)
         status = await self.client.status(provider_id)
@@ -107,7 +107,9 @@ class BatchTracker:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
         reason = format_refusal(why)
         is_too_much = reason.startswith(TOO_MUCH)
-        await self.execution.writer.write(self.execution.store.batches.give_up, row.uid, reason)
+        await self.execution.writer.write(
+            self.execution.store.batches.close_failed_batch, row.uid, reason
+        )
         if not is_too_much or row.requests == 1:
             self.stop_error = JudgeRequestRejected(
                 f"the provider refused a batch ({row.requests:,} in it): {why}"

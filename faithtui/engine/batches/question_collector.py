@@ -71,7 +71,7 @@ class QuestionBuffer:
             self.questions[wanted.question.key] = wanted
             self.size += wanted.size
 
-    def take(self, most: int, most_bytes: int) -> list[CollectedQuestion]:
+    def take_batch(self, most: int, most_bytes: int) -> list[CollectedQuestion]:
         """Take out as many as a batch holds, the first ones first; at least one if there is any."""
         taken: list[CollectedQuestion] = []
         room = most_bytes
@@ -84,7 +84,7 @@ class QuestionBuffer:
         self.size -= sum(each.size for each in taken)
         return taken
 
-    def close(self, also: Sequence[CollectedQuestion] = ()) -> None:
+    def discard_and_close(self, also: Sequence[CollectedQuestion] = ()) -> None:
         """Take nothing more, and let go of what is there.
 
         Args:

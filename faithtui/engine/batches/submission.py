@@ -72,10 +72,10 @@ class BatchSubmitter:
                 self._is_tight
                 and self._execution.store.batches.sum_outstanding(self._execution.row.id).batches
             ):
-                buffer.close()
+                buffer.discard_and_close()
                 return
             fitting = self._keep_affordable(
-                buffer.take(self._most_questions, self.most_bytes), buffer
+                buffer.take_batch(self._most_questions, self.most_bytes), buffer
             )
             if fitting:
                 await _finish_despite_cancel(self._submit_batch(fitting, buffer))
@@ -115,7 +115,7 @@ class BatchSubmitter:
             committed += wanted.worst_cost
             if not budget.caps.has_room_for(committed):
                 self._cost_over_budget = wanted.worst_cost
-                buffer.close(shard[count:])
+                buffer.discard_and_close(shard[count:])
                 return shard[:count]
         return shard
 
@@ -135,20 +135,20 @@ class BatchSubmitter:
             provider_id = await self._client.submit(uid, requests)
         except JudgeRequestRejected as error:
             reason = format_refusal(str(error))
-            await write(batches.give_up, uid, reason)
+            await write(batches.close_failed_batch, uid, reason)
             if (
                 not reason.startswith(TOO_MUCH)
                 or not batches.sum_outstanding(execution.row.id).questions
             ):
                 raise
-            buffer.close()
+            buffer.discard_and_close()
             return
         except JudgeUnusable:
             raise
         except JudgeError as error:
             # Whether it came to be is found out next time.
             self.troubles.append(str(error))
-            buffer.close()
+            buffer.discard_and_close()
             return
         await write(batches.mark_sent, uid, provider_id)
         execution.emit(BatchSent(execution.row.id, len(shard), execution.update_progress()))

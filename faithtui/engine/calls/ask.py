@@ -190,7 +190,7 @@ class Asker:
         """What a metric may know of the judge."""
         return JudgeTraits(self._judge.takes_images, self._judge.context_window)
 
-    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged."""
         return self._answers
 
@@ -299,10 +299,10 @@ class Asker:
                 request = make_repair_request(request, question.prompt, error, repairs)
                 key = compute_question_key(self._fingerprint, request)
             else:
-                self._tell_answer(first, request)
+                self._notify_answer_listener(first, request)
                 return value
 
-    def _tell_answer(self, first: JudgeRequest, last: JudgeRequest) -> None:
+    def _notify_answer_listener(self, first: JudgeRequest, last: JudgeRequest) -> None:
         """Tell whoever listens which reply a question got, in the last form it was asked in."""
         if self._on_answer is None:
             return
@@ -402,9 +402,9 @@ class Asker:
                 asked = QuestionContext(
                     key, request.step, item, window, request.replicate, question.count
                 )
-                task = asyncio.create_task(self._call_once(question, request, asked, or_cut))
+                task = asyncio.create_task(self._call_under_lease(question, request, asked, or_cut))
                 self._calls_in_flight[key] = task, question.count
-                task.add_done_callback(lambda done: self._on_done(key, done))
+                task.add_done_callback(lambda done: self._forget_finished_call(key, done))
                 value = await asyncio.shield(task)
                 return value
             task, theirs = in_the_air
@@ -447,12 +447,12 @@ class Asker:
         self._on_reply(question.step, reply, True)
         return True, value_from_reply(question, reply)
 
-    def _on_done(self, key: str, task: asyncio.Task[Any]) -> None:
+    def _forget_finished_call(self, key: str, task: asyncio.Task[Any]) -> None:
         del self._calls_in_flight[key]
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
-    async def _call_once(
+    async def _call_under_lease(
         self, question: Question[T], request: JudgeRequest, asked: QuestionContext, or_cut: bool
     ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
@@ -472,13 +472,13 @@ class Asker:
         try:
             value = await self._sender.send_question(asked, request, read_reply)
             is_kept = True
-            self._note_answer(question, value, asked.key)
+            self._report_answer_to_breaker(question, value, asked.key)
             return value
         finally:
             if not is_kept:  # a usable reply ends the lease as it is kept
                 await self._leases.release(asked.key)
 
-    def _note_answer(self, question: Question[T], value: T, key: str) -> None:
+    def _report_answer_to_breaker(self, question: Question[T], value: T, key: str) -> None:
         """Tell what stops a failing run of a reply that came.
 
         Raises:
@@ -509,9 +509,9 @@ class BoundAsk:
         """What a metric may know of the judge."""
         return self.asker.traits
 
-    def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged."""
-        return self.asker.in_flight()
+        return self.asker.hold_answer_slot()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:
         """Ask; see `Asker.ask`."""

@@ -57,7 +57,7 @@ class SpendingLimit(Protocol):
             BudgetReached: It does not fit.
         """
 
-    def settle(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
 
 
@@ -90,14 +90,14 @@ class Budget:
             await self._changed.wait()
         self._reserved += worst
 
-    def settle(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
         self._reserved -= worst
         if not self._is_total_known:
             self.spent += spent
         self._changed.set()
 
-    def set_spent(self, spent: Expense) -> None:
+    def set_total_spent(self, spent: Expense) -> None:
         """Say what was spent in all, by other processes too; from now on nothing is added up."""
         self._is_total_known = True
         self.spent = spent

@@ -73,7 +73,7 @@ class Slots:
         try:
             await waiter
         except asyncio.CancelledError:
-            self._give_up(loop, waiter)
+            self._undo_cancelled_wait(loop, waiter)
             raise
 
     def release(self) -> None:
@@ -110,17 +110,19 @@ class Slots:
     def _wake_waiters(self, given: list[_Waiter]) -> None:
         for loop, waiter in given:
             try:
-                loop.call_soon_threadsafe(self._hand_over, waiter)
+                loop.call_soon_threadsafe(self._hand_over_slot, waiter)
             except RuntimeError:  # its loop is closed, so nobody waits there any more
                 self.release()
 
-    def _hand_over(self, waiter: "asyncio.Future[None]") -> None:
+    def _hand_over_slot(self, waiter: "asyncio.Future[None]") -> None:
         if waiter.cancelled():
             self.release()
         else:
             waiter.set_result(None)
 
-    def _give_up(self, loop: asyncio.AbstractEventLoop, waiter: "asyncio.Future[None]") -> None:
+    def _undo_cancelled_wait(
+        self, loop: asyncio.AbstractEventLoop, waiter: "asyncio.Future[None]"
+    ) -> None:
         """Undo a wait that was cancelled, whether or not a place was on its way."""
         with self._lock:
             try:

@@ -32,7 +32,7 @@ class Respondent(Protocol):
     def traits(self) -> JudgeTraits:
         """What a metric may know of the judge behind it."""
 
-    def in_flight(self) -> AbstractAsyncContextManager[object]:
+    def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged; waits while `QuestionPace.answers` others do."""
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:
@@ -110,7 +110,7 @@ async def _answer_request(request: Request, respondent: Respondent) -> Any:
     async def drive_branch(branch: Questions[Any]) -> Any:
         if not request.per_answer:
             return await drive_questions(branch, respondent)
-        async with respondent.in_flight():
+        async with respondent.hold_answer_slot():
             return await drive_questions(branch, respondent)
 
     async def drive_beside_others(branch: Questions[Any]) -> Any:

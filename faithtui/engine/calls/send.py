@@ -309,8 +309,8 @@ class Sender:
                 self._format_fallback.record_success(rung)
                 return value
             finally:
-                self._budget.settle(worst, spent)
-                self._note_landed()
+                self._budget.charge(worst, spent)
+                self._remove_in_flight()
 
     def _acquire_format(
         self, request: JudgeRequest
@@ -325,7 +325,7 @@ class Sender:
         started = (
             0.0 if limiter is None else await limiter.start_request(estimate_tokens_in(request))
         )
-        self._note_in_flight(step)
+        self._add_in_flight(step)
         outcome: Callable[[], None] | None = None if limiter is None else limiter.record_failure
         try:
             self._check_open()
@@ -367,14 +367,14 @@ class Sender:
         if self._is_closing:
             raise asyncio.CancelledError
 
-    def _note_in_flight(self, step: str) -> None:
+    def _add_in_flight(self, step: str) -> None:
         self.tally.in_flight += 1
         self.tally.get_step(step).in_flight += 1
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.add(task)
 
-    def _note_landed(self) -> None:
+    def _remove_in_flight(self) -> None:
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.discard(task)

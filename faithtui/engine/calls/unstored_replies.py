@@ -68,7 +68,7 @@ class UnstoredReplies:
         finally:
             self._release_reserve()
 
-    def add(self, asked: CallContext, reply: StoredReply) -> None:
+    def keep_reply(self, asked: CallContext, reply: StoredReply) -> None:
         """Keep a reply, for this user's eyes alone; what can be written nowhere is counted."""
         text = json.dumps({"asked": asdict(asked), "reply": asdict(reply)})
         for folder in (self._beside, *self._folders):

@@ -100,7 +100,7 @@ def check_run(
     return done
 
 
-def check_for_moment(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
+def check_run_briefly(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
     """Finish the checks of a run before it is shown, as far as a moment goes.
 
     What is left, for want of time, because the store cannot be written or because a text trips a
@@ -184,7 +184,7 @@ def check_stored(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResu
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.review_view(item, "")
     found = check_conversation(
-        judged_conversation_from_view(view, store.findings.surplus(item), rules)
+        judged_conversation_from_view(view, store.findings.read_surplus_words(item), rules)
     )
     return ItemCheckResult(item, view.item.state, view.item.windows, found.findings, found.counts)
 

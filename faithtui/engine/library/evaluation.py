@@ -20,7 +20,7 @@ from faithtui.domain.value_json import Json
 from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
+from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import (
     CONCURRENCY,
     AnyJudge,
@@ -287,7 +287,7 @@ def evaluate(
         {'turn-faithfulness': 0.5}
     """
     return run_to_end(
-        lambda: stop_when_cancelled(
+        lambda: stop_gently_when_cancelled(
             lambda stop: evaluate_async(
                 conversations,
                 metrics,
@@ -454,7 +454,7 @@ class _EvaluationRun:
     def total(self) -> int:
         return len(self._plan.metrics) * len(self._plan.conversations)
 
-    async def work(self, sessions: Sequence[MeasurementSession]) -> None:
+    async def measure_until_done(self, sessions: Sequence[MeasurementSession]) -> None:
         """Take conversations until there is none."""
         for job in self._jobs:
             metric, conversation = self._plan.metrics[job[0]], self._plan.conversations[job[1]]
@@ -468,7 +468,7 @@ class _EvaluationRun:
                 self.measured[job] = found
                 if metric.verbose_mode:
                     print(found.steps(), file=sys.stderr)
-            self._tell_progress(self.measured.get(job))
+            self._report_progress(self.measured.get(job))
 
     @property
     def cost_usd(self) -> float | None:
@@ -476,7 +476,7 @@ class _EvaluationRun:
         tally = self._shared.tally
         return None if tally.unpriced else tally.cost_nusd / NUSD
 
-    def _tell_progress(self, latest: Measurement | None) -> None:
+    def _report_progress(self, latest: Measurement | None) -> None:
         if self._plan.on_progress is None:
             return
         tally = self._shared.tally
@@ -515,7 +515,7 @@ async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
         sessions = [by_judge[id(judge)] for judge in plan.judges]
         # As many conversations as questions: more would only be half done when it is interrupted.
         workers = min(plan.asking.concurrency, run.total)
-        work = await_all(run.work(sessions) for _ in range(workers))
+        work = await_all(run.measure_until_done(sessions) for _ in range(workers))
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(stop.wait())
         try:

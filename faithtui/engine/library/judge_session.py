@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
-from faithtui.domain.scores import ScoreState, no_score
+from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.ask import Asker, QuestionSender
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
@@ -207,7 +207,7 @@ class MeasurementSession:
         assessments: tuple[Assessment, ...] = ()
         reason = metric.why_skipped(conversation)
         if reason is not None:
-            conclusion = Conclusion(no_score(ScoreState.SKIPPED, reason), None)
+            conclusion = Conclusion(make_empty_score(ScoreState.SKIPPED, reason), None)
         else:
             token = _CALLS.set(log)
             try:

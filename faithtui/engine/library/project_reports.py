@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.integrity.run_checks import check_for_moment
+from faithtui.engine.integrity.run_checks import check_run_briefly
 from faithtui.engine.library.project_rows import ReportFormat, Row
 from faithtui.engine.library.project_runs import find_run
 from faithtui.engine.review.gate.gate import GateRequest, check_gate
@@ -51,5 +51,5 @@ def _check_run(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
     store.refuse_changed_labels()
     found = find_run(store, run)
-    check_for_moment(store, found)
+    check_run_briefly(store, found)
     return found

@@ -93,8 +93,8 @@ def draw_population_sample(
         digest = hash_settings(manifest)
         before = store.samples.find_population_sample(digest, reviewer)
         plan = complete_request(request, before)
-        scan.stratify(plan.stratified_by or (), plan.seed or 0)
-        drawn = _draw(scan, manifest, digest, plan, before)
+        scan.set_strata(plan.stratified_by or (), plan.seed or 0)
+        drawn = _draw_claims(scan, manifest, digest, plan, before)
     settings = manifest["settings"]
     prompts = settings["prompt_set"]
     store.prompts.store_set(
@@ -114,7 +114,7 @@ class _Draw:
     precision: float | None
 
 
-def _draw(
+def _draw_claims(
     scan: ResultsScan,
     manifest: Mapping[str, Any],
     digest: str,
@@ -128,7 +128,9 @@ def _draw(
     if not strata.facts:
         raise InputError(f"{scan.results} has no claims, so that there is nothing to draw")
     _refuse_changed_population(scan, before, conversations, strata)
-    known = _choose_known(scan, before, strata, conversations, manifest["settings"]["metric"])
+    known = _choose_claims_drawn_before(
+        scan, before, strata, conversations, manifest["settings"]["metric"]
+    )
     already = Counter(find_stratum_name(each, strata, design) for each in known)
     if design is SamplingDesign.CONVERSATIONS:
         already = Counter({CONVERSATIONS: len({(each.source, each.key) for each in known})})
@@ -206,7 +208,7 @@ def _refuse_changed_population(
         )
 
 
-def _choose_known(
+def _choose_claims_drawn_before(
     scan: ResultsScan,
     before: SampleRow | None,
     strata: PopulationStrata,

@@ -59,7 +59,9 @@ def read_strata(
     counts = [[[0] * len(labels) for _ in ordered] for _ in range(BUNDLES)]
     uncertain: defaultdict[StratumValues, float] = defaultdict(float)
     for each in counted:
-        counts[each.bundle][place[each.values]][column[_translate(words, each)]] += each.claims
+        counts[each.bundle][place[each.values]][column[_translate_label(words, each)]] += (
+            each.claims
+        )
         uncertain[each.values] += each.uncertainty
     passing = scoring_rule_from_json(settings["rule"]).passing
     failing = [name for name in entry.labels.names if name not in passing]
@@ -106,7 +108,7 @@ def _check_keys(keys: Sequence[str], counted: Sequence[StratumCount]) -> None:
             )
 
 
-def _translate(words: Mapping[str, str | None], counted: StratumCount) -> str | None:
+def _translate_label(words: Mapping[str, str | None], counted: StratumCount) -> str | None:
     """Say what a label of the results is called by the metric.
 
     Raises:

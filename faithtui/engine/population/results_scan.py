@@ -174,7 +174,7 @@ class ResultsScan:
         """Close."""
         self.close()
 
-    def stratify(self, stratified_by: Sequence[str], seed: int) -> None:
+    def set_strata(self, stratified_by: Sequence[str], seed: int) -> None:
         """Say what strata are made of, and by which random numbers claims are chosen.
 
         Args:
@@ -203,13 +203,13 @@ class ResultsScan:
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(f"{self.results}/{MANIFEST} cannot be read: {error}") from error
         path = f"{self._store.name}/{MANIFEST}"
-        rows = self._fetch("SELECT content FROM read_text($path)", {"path": path})
+        rows = self._run_query("SELECT content FROM read_text($path)", {"path": path})
         return str(rows[0][0])
 
     def count_conversations(self) -> ConversationCounts:
         """Count what became of the conversations."""
-        states = self._fetch("SELECT state, count(*) FROM conversations GROUP BY state", {})
-        totals = self._fetch(
+        states = self._run_query("SELECT state, count(*) FROM conversations GROUP BY state", {})
+        totals = self._run_query(
             "SELECT count(*) FILTER (claims > 0), count(*) FILTER (success), avg(windowed), "
             "avg(per_interaction), avg(pooled) FROM conversations",
             {},
@@ -224,7 +224,7 @@ class ResultsScan:
     def count_claims_by_stratum(self) -> list[StratumCount]:
         """Count all claims by stratum, verdict and bundle."""
         values = self._list_values()
-        rows = self._fetch(
+        rows = self._run_query(
             f"SELECT {values}claims.label, conversation.bundle, count(*), sum(claims.uncertainty) "
             f"FROM {self._join_sources()} GROUP BY ALL LIMIT {_MOST_COUNTS + 1}",
             self._make_parameters(),
@@ -312,7 +312,7 @@ class ResultsScan:
         same = " AND ".join(
             [f"found.{name} IS NOT DISTINCT FROM wanted.{name}" for name in names] or ["true"]
         )
-        rows = self._fetch(
+        rows = self._run_query(
             f"WITH found AS (SELECT {self._list_values()}claims.source, claims.key, "
             f"claims.position, claims.shard, claims.number AS place, "
             f"md5_number_lower(concat_ws(chr(31), $seed, {numbers})) / 18446744073709551616.0 "
@@ -339,7 +339,7 @@ class ResultsScan:
             rows: Places of conversations in it.
         """
         marks = ", ".join("?" * len(rows))
-        found = self._fetch(
+        found = self._run_query(
             "SELECT source, key, content_sha256, reason, conversation, judgement "
             f"FROM read_parquet(?) WHERE number IN ({marks})",
             [self._files["conversations"][shard], *rows],
@@ -416,7 +416,7 @@ class ResultsScan:
         link.symlink_to(whole)
         return str(link)
 
-    def _fetch(
+    def _run_query(
         self, query: str, parameters: Mapping[str, object] | Sequence[object]
     ) -> list[tuple[Any, ...]]:
         with self._translate_errors():

@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.label_plan import (
     allocate_labels,
     count_claims_to_draw,
     foresee_widths,
-    limit_labels,
+    limit_labels_per_stratum,
     plan_for_budget,
     plan_for_target,
 )
@@ -111,7 +111,9 @@ def choose_sizes(
             "--size, or name less in --stratify"
         )
     by_conversation = request.design is PopulationDesign.CONVERSATIONS
-    planned = dict.fromkeys(whole, total) if by_conversation else _allocate(strata, request, total)
+    planned = (
+        dict.fromkeys(whole, total) if by_conversation else _allocate_claims(strata, request, total)
+    )
     return _add_missing(drawn, planned, total - sum(drawn.values()))
 
 
@@ -154,7 +156,7 @@ def _plan_for_precision(
     def make_sizes(total: int) -> dict[str, int]:
         if by_conversation:
             return {strata[0].name: total}
-        return _allocate(strata, request, total)
+        return _allocate_claims(strata, request, total)
 
     def reaches(total: int) -> bool:
         width = foresee_precision(strata, make_sizes(total), request, mean_size)
@@ -164,7 +166,9 @@ def _plan_for_precision(
     return make_sizes(sizes.start + bisect_left(sizes, True, key=reaches))
 
 
-def _allocate(strata: Sequence[StratumFacts], request: SizeRequest, total: int) -> dict[str, int]:
+def _allocate_claims(
+    strata: Sequence[StratumFacts], request: SizeRequest, total: int
+) -> dict[str, int]:
     """Share a number of claims out among strata."""
     counting = _make_plan_strata(strata, 0.0)
     if request.design is PopulationDesign.UNCERTAINTY:
@@ -188,7 +192,7 @@ def _make_plan_strata(
         )
         for each in strata
     ]
-    return limit_labels(found, shown_share)
+    return limit_labels_per_stratum(found, shown_share)
 
 
 def _find_design_effect(mean_size: float) -> float:

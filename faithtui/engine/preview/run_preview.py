@@ -32,7 +32,7 @@ from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to
 from faithtui.engine.review.examples import read_run_examples
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.planner import draft_run, shares_claims
+from faithtui.engine.runs.planner import draft_run, judges_share_claims
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
 from faithtui.engine.runs.run_writer import StoreImages
@@ -258,7 +258,7 @@ def preview_requests(
     for request in requests:
         examples = read_run_examples(store, request.examples)
         job = _PreviewJob(*draft_run(store, request, examples, environment))
-        if shares_claims(request):
+        if judges_share_claims(request):
             job.claims_of = first.setdefault(job.spec.metric, job)
         jobs.append(job)
     return _preview_jobs(store, jobs, environment, sample)

@@ -47,7 +47,7 @@ def remove_missed_claim(
     return _set_mark(store, run, claim, reviewer, LabelMark.NOT_MISSED)
 
 
-def mark_answer(
+def mark_answer_complete(
     store: Store, run: RunId, item: ItemId, turn: int, *, reviewer: str, complete: bool
 ) -> LabelEvent:
     """Say that all claims of an answer are known, extracted and missed ones, or no longer.

@@ -143,8 +143,8 @@ class _ReAsk:
     def traits(self) -> JudgeTraits:
         return self.ask.traits
 
-    def in_flight(self) -> AbstractAsyncContextManager[object]:
-        return self.ask.in_flight()
+    def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
+        return self.ask.hold_answer_slot()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:
         if self._asks_for_verdict(question, window):

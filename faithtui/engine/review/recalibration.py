@@ -103,7 +103,9 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
     )
 
 
-def apply_recalibration(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
+def use_recalibration_in_new_runs(
+    store: Store, wanted: RecalibrationPreview, reviewer: str
+) -> None:
     """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay."""
     effect = wanted.effect
     store.recalibrations.apply(
@@ -115,7 +117,7 @@ def apply_recalibration(store: Store, wanted: RecalibrationPreview, reviewer: st
     )
 
 
-def apply_threshold(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
+def use_threshold_in_new_runs(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
     """Use the suggested threshold of verdicts in new runs of the embedded judge.
 
     Raises:
@@ -138,7 +140,7 @@ def apply_threshold(store: Store, wanted: RecalibrationPreview, reviewer: str) -
     )
 
 
-def withdraw_recalibration(store: Store) -> bool:
+def restore_shipped_judge(store: Store) -> bool:
     """Use the embedded judge as it was shipped, verdicts too; False when it already was."""
     shipped = make_offline_fingerprint()
     withdrawn = [store.recalibrations.withdraw(each) for each in (shipped, shipped + _VERDICTS)]

@@ -55,7 +55,7 @@ def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> S
     asked: dict[str, JudgeRequest] = {}
     problem: str | None = None
     try:
-        asyncio.run(_drive(store, row, item, asked))
+        asyncio.run(_replay_stored_replies(store, row, item, asked))
     except FaithtuiError as error:
         problem = str(error)
     found = {call.id: asked[key] for key, call in wanted.items() if key in asked}
@@ -72,7 +72,9 @@ def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> S
     return StoredQuestions(found, problem)
 
 
-async def _drive(store: Store, row: RunRow, item: ItemId, asked: dict[str, JudgeRequest]) -> None:
+async def _replay_stored_replies(
+    store: Store, row: RunRow, item: ItemId, asked: dict[str, JudgeRequest]
+) -> None:
     """Take the metric as far as stored replies lead, and note what it asks.
 
     Raises:

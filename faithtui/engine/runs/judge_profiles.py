@@ -45,15 +45,15 @@ def choose_profile(
                 f"judge {judge} takes no parameters, and {', '.join(named)} would change nothing: "
                 "leave that out, or choose a model of a provider"
             )
-        return JudgeProfile.read({**own, **typed}, NO_PARAMETERS)
-    profile = JudgeProfile.read(settings.get(EVERY_JUDGE, {}))
-    profile = JudgeProfile.read(own, profile)
+        return JudgeProfile.from_values({**own, **typed}, NO_PARAMETERS)
+    profile = JudgeProfile.from_values(settings.get(EVERY_JUDGE, {}))
+    profile = JudgeProfile.from_values(own, profile)
     for name, text in read_variables(environ).items():
         try:
-            profile = JudgeProfile.read({name: text}, profile)
+            profile = JudgeProfile.from_values({name: text}, profile)
         except ConfigError as error:
             raise ConfigError(f"environment variable {VARIABLES[name]}: {error}") from error
-    return JudgeProfile.read(typed, profile)
+    return JudgeProfile.from_values(typed, profile)
 
 
 def read_variables(environ: Mapping[str, str]) -> dict[str, str]:

@@ -50,14 +50,14 @@ def plan_runs(
     first: dict[str, RunId] = {}
     for request in requests:
         key = find_metric(request.metric).spec.key
-        if shares_claims(request):
+        if judges_share_claims(request):
             request = replace(request, claims_run=first.get(key))
         planned.append(plan_run(store, request, environment=environment))
         first.setdefault(key, planned[-1])
     return planned
 
 
-def shares_claims(request: RunRequest) -> bool:
+def judges_share_claims(request: RunRequest) -> bool:
     """Whether the judges of an order judge the same claims, those that the first one extracts."""
     return (
         request.claims == "extracted"

@@ -45,5 +45,5 @@ class RunRequest(RunSettings):
             judge=settings.judge,
             base_url=settings.base_url,
             concurrency=settings.concurrency,
-            max_failures=FailureLimit.read(settings.max_failures) or DEFAULT_FAILURE_LIMIT,
+            max_failures=FailureLimit.parse(settings.max_failures) or DEFAULT_FAILURE_LIMIT,
         )

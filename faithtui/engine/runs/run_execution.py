@@ -40,7 +40,7 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.runs.run_log import log_events
+from faithtui.engine.runs.run_log import make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
@@ -143,7 +143,7 @@ async def execute_opened_run(
     """
     run = row.id
     latest = RunProgress()
-    emit = log_events(emit, row)
+    emit = make_logging_sink(emit, row)
 
     def on_event(event: RunEvent) -> None:
         nonlocal latest
@@ -435,7 +435,7 @@ def make_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
     return RefusedParameters(store.calls.recall_refused_parameters(fingerprint), keep_refusal)
 
 
-def emit_refusals(execution: RunExecution, refused: RefusedParameters) -> None:
+def emit_refused_parameters(execution: RunExecution, refused: RefusedParameters) -> None:
     """Tell of every parameter that the model of a run refuses from now on."""
     keep_refusal = refused.on_refused
 

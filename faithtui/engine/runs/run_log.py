@@ -27,7 +27,7 @@ from faithtui.store.records import ItemState, RunRow, RunState
 _log = logging.getLogger("faithtui.run")
 
 
-def log_events(emit: EventSink, row: RunRow) -> EventSink:
+def make_logging_sink(emit: EventSink, row: RunRow) -> EventSink:
     """Write events into the log, and hand them on.
 
     Args:

@@ -184,7 +184,7 @@ class StoreReplyCache:
         except BaseException:
             # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored
             # nevertheless; it is never counted twice.
-            self._writer.unstored.add(meant, reply)
+            self._writer.unstored.keep_reply(meant, reply)
             raise
         if totals is not None:
             self._on_totals(totals)

@@ -26,7 +26,7 @@ from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunSta
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
-    emit_refusals,
+    emit_refused_parameters,
     execute_opened_run,
     judge_item,
     make_refused_parameters,
@@ -105,7 +105,7 @@ async def execute_run(
     opening = judge
 
     async def open_and_judge(execution: RunExecution) -> RunEnding:
-        emit_refusals(execution, refused)
+        emit_refused_parameters(execution, refused)
         async with opening as opened:
             return await _judge_pending_items(execution, opened, environment)
 
@@ -184,7 +184,7 @@ def _make_asker(
 
     def set_totals(totals: RunTotals) -> None:
         execution.totals = totals
-        budget.set_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
+        budget.set_total_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
 
     def remember_format(rung: OutputFormat) -> None:
         # Nobody waits for it: it only saves the next run some questions.
@@ -192,7 +192,7 @@ def _make_asker(
 
     recorder = environment.recorder
     if recorder is not None:
-        recorder.note_judge(judge.ref, judge.fingerprint, judge.context_window)
+        recorder.record_judge(judge.ref, judge.fingerprint, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(

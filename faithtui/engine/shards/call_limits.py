@@ -102,7 +102,7 @@ class CallLimitsServer:
         self._get_holdings(holder).reserved.append(worst)
         return None
 
-    async def settle(
+    async def charge(
         self, holder: str, nusd: int, tokens: int, spent_nusd: int, spent_tokens: int
     ) -> None:
         """Give back what was set aside, and count what it cost."""
@@ -112,24 +112,24 @@ class CallLimitsServer:
             reserved.remove(worst)
         else:
             worst = NO_EXPENSE  # it was given back already
-        self._budget.settle(worst, Expense(spent_nusd, spent_tokens))
+        self._budget.charge(worst, Expense(spent_nusd, spent_tokens))
 
-    async def report(self, holder: str, totals: Mapping[str, Any]) -> None:
+    async def report_progress(self, holder: str, totals: Mapping[str, Any]) -> None:
         """Note how far a shard is."""
         self.progress[holder] = dict(totals)
 
-    async def release(self, holder: str) -> None:
+    async def release_holdings(self, holder: str) -> None:
         """Give back all that a worker held: it is gone, or begins anew."""
         held = self._held.pop(holder, _Holdings())
         for worst in held.reserved:
-            self._budget.settle(worst)
+            self._budget.charge(worst)
         for account, count in held.requests.items():
             limiter = self._limiters.get_limiter(account)
             assert limiter is not None
             for _ in range(count):
                 limiter.record_failure()
 
-    async def tell_stop(self) -> None:
+    async def stop_workers(self) -> None:
         """Tell every worker, of now and later, that it is to stop asking."""
         self._stop.set()
 
@@ -180,13 +180,13 @@ class _RemoteBudget:
     async def reserve(self, worst: Expense) -> None:
         reason = await _finish_or_give_back(
             self._link.request("reserve", worst.nusd, worst.tokens),
-            lambda refused: None if refused else self.settle(worst),
+            lambda refused: None if refused else self.charge(worst),
         )
         if reason is not None:
             raise BudgetReached(reason)
 
-    def settle(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
-        self._link.notify("settle", worst.nusd, worst.tokens, spent.nusd, spent.tokens)
+    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+        self._link.notify("charge", worst.nusd, worst.tokens, spent.nusd, spent.tokens)
 
 
 class _RemoteLimiter:
@@ -197,20 +197,20 @@ class _RemoteLimiter:
     async def start_request(self, tokens: int) -> float:
         started: float = await _finish_or_give_back(
             self._link.request("start_request", self._account, tokens),
-            lambda started: self._end("failure", started),
+            lambda started: self._end_request("failure", started),
         )
         return started
 
     def record_success(self, limits: RateLimits = _NO_LIMITS) -> None:
-        self._end("success", 0.0, limits)
+        self._end_request("success", 0.0, limits)
 
     def record_refusal(self, started: float) -> None:
-        self._end("refusal", started)
+        self._end_request("refusal", started)
 
     def record_failure(self) -> None:
-        self._end("failure", 0.0)
+        self._end_request("failure", 0.0)
 
-    def _end(self, outcome: str, started: float, limits: RateLimits = _NO_LIMITS) -> None:
+    def _end_request(self, outcome: str, started: float, limits: RateLimits = _NO_LIMITS) -> None:
         self._link.notify("end_request", self._account, outcome, started, asdict(limits))
 
 

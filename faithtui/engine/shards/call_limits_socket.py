@@ -16,7 +16,9 @@ from typing import Any, Final
 from faithtui.engine.shards.call_limits import CallLimitsServer
 
 _STOP: Final = b"[null, null]\n"
-_METHODS: Final = frozenset(("start_request", "end_request", "reserve", "settle", "report"))
+_METHODS: Final = frozenset(
+    ("start_request", "end_request", "reserve", "charge", "report_progress")
+)
 
 
 @asynccontextmanager
@@ -60,11 +62,11 @@ async def _serve_worker(
     writer: asyncio.StreamWriter,
     stop: asyncio.Event,
 ) -> None:
-    async def tell_stop() -> None:
+    async def send_stop() -> None:
         await stop.wait()
         writer.write(_STOP)
 
-    waiting = {asyncio.create_task(tell_stop())}
+    waiting = {asyncio.create_task(send_stop())}
 
     async def answer(number: int, method: str, arguments: list[Any]) -> None:
         result = await getattr(server, method)(holder, *arguments)
@@ -86,7 +88,7 @@ async def _serve_worker(
         for task in list(waiting):
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        await server.release(holder)
+        await server.release_holdings(holder)
 
 
 class SocketLink:

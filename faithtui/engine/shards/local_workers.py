@@ -189,7 +189,7 @@ def _measure_in_process(
             shard,
             results,
             call_limits=RemoteCallLimits(link, has_budget=settings.has_budget),
-            on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
+            on_progress=ReportThrottle(lambda totals: link.notify("report_progress", totals)),
             stop=link.stop,
         )
 

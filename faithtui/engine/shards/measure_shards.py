@@ -9,7 +9,7 @@ from typing import Final
 
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
-from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
+from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import CONCURRENCY
 from faithtui.engine.shards.journal import delete_written_journal, sum_journal
 from faithtui.engine.shards.local_workers import (
@@ -287,7 +287,7 @@ def execute_request(
         if each.name in whole:
             delete_written_journal(results, each.name)
     on_plan(len(shards), len(shards) - len(waiting))
-    outcomes = _measure(request, results, waiting, on_progress) if waiting else []
+    outcomes = _measure_on_workers(request, results, waiting, on_progress) if waiting else []
     done = sum(get_table_file(results, "conversations", each.name).exists() for each in shards)
     return MeasureSummary(
         results, len(shards), done, tuple(sorted(outcomes, key=lambda each: each.shard))
@@ -337,7 +337,7 @@ def select_shards(shards: Sequence[Shard], wanted: str) -> tuple[Shard, ...]:
     return tuple(shards[int(number) - 1 :: int(parts)])
 
 
-def _measure(
+def _measure_on_workers(
     request: MeasureRequest, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
 ) -> list[ShardOutcome]:
     settings = request.settings
@@ -366,7 +366,7 @@ def _measure(
             )
         return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
 
-    return run_to_end(lambda: stop_when_cancelled(measure_until))
+    return run_to_end(lambda: stop_gently_when_cancelled(measure_until))
 
 
 def sum_spent(results: Path) -> Expense:

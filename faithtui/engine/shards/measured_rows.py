@@ -194,7 +194,7 @@ def _make_claim_rows(identity: Row, measured: Measurement) -> list[Row]:
             "turn": said[0][1].claim.turn,
             "document": documents.get(said[0][1].claim.document),
             "claim": said[0][1].claim.text,
-            "label": _name_label(labels, said[0][1].label),
+            "label": _translate_label(labels, said[0][1].label),
             "raw": said[0][1].word,
             "reason": said[0][1].reason,
             "home_window": said[0][0],
@@ -216,7 +216,7 @@ def _number_documents(conversation: Conversation) -> Mapping[str | None, int]:
     return places
 
 
-def _name_label(labels: LabelSet, name: str | None) -> str:
+def _translate_label(labels: LabelSet, name: str | None) -> str:
     return NO_VERDICT if name is None else _LABELS[labels.get_label(name).polarity]
 
 
@@ -228,7 +228,7 @@ def _compute_uncertainty(verdicts: list[Verdict], labels: LabelSet) -> float:
     if home.label is None:
         return 1.0
     others = sum(each.label != home.label for each in verdicts) / len(verdicts)
-    return max(others, 0.5) if _name_label(labels, home.label) == "idk" else others
+    return max(others, 0.5) if _translate_label(labels, home.label) == "idk" else others
 
 
 def _to_json(value: object) -> str:

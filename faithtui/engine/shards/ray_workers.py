@@ -178,7 +178,7 @@ class _ShardActor:
 
     async def _measure_shard(self, shard: Shard) -> ShardOutcome:
         link = _RayLink(self._server, shard.name)
-        await link.request("release")  # what a lost worker of this shard held
+        await link.request("release_holdings")  # what a lost worker of this shard held
         stop = asyncio.Event()
 
         async def hear_stop() -> None:
@@ -194,7 +194,9 @@ class _ShardActor:
                         shard,
                         self._results,
                         call_limits=RemoteCallLimits(link, has_budget=self._settings.has_budget),
-                        on_progress=ReportThrottle(lambda totals: link.notify("report", totals)),
+                        on_progress=ReportThrottle(
+                            lambda totals: link.notify("report_progress", totals)
+                        ),
                         stop=stop,
                     )
                 except ShardTaken:
@@ -202,7 +204,7 @@ class _ShardActor:
                         raise
                     await asyncio.sleep(1)
                 else:
-                    await link.request("report", asdict(found))
+                    await link.request("report_progress", asdict(found))
                     if found.stops_all:
                         await self._server.tell_stop.remote()
                     return found

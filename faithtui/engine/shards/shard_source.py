@@ -149,7 +149,7 @@ def list_shards(
     check_address(text)
     found = _list_remote(text) if is_remote(text) else _list_local(text)
     written = WrittenFolders(_read_if_there, results, wave)
-    if not _names_file(text, found):
+    if not _is_named_file(text, found):
         found = [each for each in found if not written.contains(each.address)]
     if written.counts:
         folders = ", ".join(sorted(written.counts))
@@ -226,7 +226,7 @@ class _FoundFile:
     size: int
 
 
-def _names_file(text: str, found: Sequence[_FoundFile]) -> bool:
+def _is_named_file(text: str, found: Sequence[_FoundFile]) -> bool:
     """Say whether a source is a file that was named, and no folder or pattern."""
     if is_remote(text):
         return [each.address for each in found] == [text]
@@ -303,24 +303,28 @@ def _list_remote(address: str) -> list[_FoundFile]:
     for each in sorted(infos, key=lambda info: str(info.path)):
         relative = each.path.removeprefix(path).lstrip("/")
         is_wanted = (
-            is_data_file(Path(relative), Path()) if pattern is None else _matches(relative, pattern)
+            is_data_file(Path(relative), Path())
+            if pattern is None
+            else _matches_pattern(relative, pattern)
         )
         if each.type == fs.FileType.File and is_wanted:
             found.append(_FoundFile(f"{base.rstrip('/')}/{relative}", relative, each.size or 0))
     return found
 
 
-def _matches(path: str, pattern: str) -> bool:
+def _matches_pattern(path: str, pattern: str) -> bool:
     """Match part by part, so that `*` stays within a folder and `**` goes through any."""
     names, wanted = path.split("/"), pattern.split("/")
     if wanted[0] == "**":
         rest = "/".join(wanted[1:])
-        return not rest or any(_matches("/".join(names[n:]), rest) for n in range(len(names)))
+        return not rest or any(
+            _matches_pattern("/".join(names[n:]), rest) for n in range(len(names))
+        )
     if not fnmatch(names[0], wanted[0]):
         return False
     if len(names) == 1 or len(wanted) == 1:
         return len(names) == len(wanted)
-    return _matches("/".join(names[1:]), "/".join(wanted[1:]))
+    return _matches_pattern("/".join(names[1:]), "/".join(wanted[1:]))
 
 
 def _cut_row_groups(shard: Shard, size: int) -> list[Shard]:
@@ -344,14 +348,16 @@ def _cut_row_groups(shard: Shard, size: int) -> list[Shard]:
     for number, more in enumerate(rows):
         if count and count + more > size:
             share = count / sum(rows)
-            cuts.append(_take_groups(shard, first_row, (begin, number), share))
+            cuts.append(_make_row_group_shard(shard, first_row, (begin, number), share))
             begin, first_row, count = number, first_row + count, 0
         count += more
-    cuts.append(_take_groups(shard, first_row, (begin, len(rows)), count / sum(rows)))
+    cuts.append(_make_row_group_shard(shard, first_row, (begin, len(rows)), count / sum(rows)))
     return cuts
 
 
-def _take_groups(shard: Shard, first_row: int, groups: tuple[int, int], share: float) -> Shard:
+def _make_row_group_shard(
+    shard: Shard, first_row: int, groups: tuple[int, int], share: float
+) -> Shard:
     name = f"{shard.name}.row-{first_row:010}"
     return replace(shard, name=name, share=share, first_row=first_row, groups=groups)
 

@@ -24,7 +24,7 @@ from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts
-from faithtui.engine.interrupts import run_to_end, stop_when_cancelled
+from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
@@ -228,7 +228,7 @@ class _ShardWork:
     async def _work_until_stopped(
         self, session: MeasurementSession, asking: AskingOptions, stop: asyncio.Event
     ) -> None:
-        workers = (self._work(session, asking) for _ in range(asking.concurrency))
+        workers = (self._measure_until_done(session, asking) for _ in range(asking.concurrency))
         working = asyncio.create_task(await_all(workers))
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -270,7 +270,7 @@ class _ShardWork:
             if not self._journal.is_finished(number):
                 yield number, ParsedRecord(error.line or line + 1, None, 0, 0, error)
 
-    async def _work(self, session: MeasurementSession, asking: AskingOptions) -> None:
+    async def _measure_until_done(self, session: MeasurementSession, asking: AskingOptions) -> None:
         """Take conversations until there is none."""
         for number, record in self._records:
             try:
@@ -371,4 +371,4 @@ def measure_shard(
             settings, shard, results, on_progress=on_progress, stop=stop
         )
 
-    return run_to_end(lambda: stop_when_cancelled(measure_until))
+    return run_to_end(lambda: stop_gently_when_cancelled(measure_until))

@@ -64,7 +64,9 @@ def iter_measured_rows(results: Path, shard: str) -> Iterator[MeasuredRows]:
     windows = _RowsOfConversations(_iter_rows(results, "windows", shard))
     claims = _RowsOfConversations(_iter_rows(results, "claims", shard))
     for row in _iter_rows(results, "conversations", shard):
-        yield MeasuredRows(row, windows.take(row["number"]), claims.take(row["number"]))
+        yield MeasuredRows(
+            row, windows.take_rows_of(row["number"]), claims.take_rows_of(row["number"])
+        )
 
 
 class _RowsOfConversations:
@@ -74,7 +76,7 @@ class _RowsOfConversations:
         self._groups = groupby(rows, lambda row: row["number"])
         self._next = next(self._groups, None)
 
-    def take(self, number: int) -> list[dict[str, Any]]:
+    def take_rows_of(self, number: int) -> list[dict[str, Any]]:
         if self._next is None or self._next[0] != number:
             return []
         found = list(self._next[1])

@@ -103,7 +103,7 @@ def read_arrow_batches(path: Path) -> Iterator[Any]:
                 if message.kind == _SCHEMA:
                     fields = _read_schema(message)
                 elif fields is None:
-                    _fail("no columns before its first batch")
+                    _raise_value_error("no columns before its first batch")
                 elif message.kind == _DICTIONARY:
                     _add_dictionary(message, fields, dictionaries, unpacked)
                 elif message.kind == _BATCH:
@@ -115,7 +115,7 @@ def read_arrow_batches(path: Path) -> Iterator[Any]:
             ) from error
 
 
-def _fail(why: str) -> NoReturn:
+def _raise_value_error(why: str) -> NoReturn:
     raise ValueError(why)
 
 
@@ -293,7 +293,7 @@ class _BatchReader:
         kind, types = field.kind, pa.types
         if isinstance(kind, pa.BaseExtensionType):
             return ExtensionColumn(self._make_column(field.children[0]), kind)
-        length = self._take(self._nodes)[0]
+        length = self._take_number(self._nodes)[0]
         if length < 0:
             raise ValueError(f"column {field.name!r} has {length} values")
         if types.is_null(kind):
@@ -315,7 +315,7 @@ class _BatchReader:
             return TextColumn(length, validity, offsets, self._take_range(), kind)
         if types.is_string_view(kind) or types.is_binary_view(kind):
             views = self._take_range()
-            count = self._take(self._view_counts)[0]
+            count = self._take_number(self._view_counts)[0]
             places = tuple(self._take_range() for _ in range(count))
             as_text = pa.large_string() if types.is_string_view(kind) else pa.large_binary()
             return ViewColumn(length, validity, views, places, as_text)
@@ -334,7 +334,7 @@ class _BatchReader:
             return StructColumn(length, validity, children, names)
         return FixedColumn(length, validity, self._take_range(), kind)
 
-    def _take(self, numbers: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def _take_number(self, numbers: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
         found = next(numbers, None)
         if found is None:
             raise ValueError("fewer columns than described")
@@ -342,7 +342,7 @@ class _BatchReader:
 
     def _take_range(self) -> ByteRange:
         """Take the next part of the body, unpacked."""
-        offset, size = self._take(self._buffers)
+        offset, size = self._take_number(self._buffers)
         body = self._body
         if size == 0:
             return ByteRange(body.file, 0, 0)

@@ -166,7 +166,7 @@ class Offsets:
             raise ValueError("offsets that go back")
         return first, last
 
-    def move(self, found: Sequence[int]) -> Any:
+    def rebase(self, found: Sequence[int]) -> Any:
         """Make a buffer of such offsets that begins at 0."""
         import pyarrow as pa
 
@@ -198,7 +198,7 @@ class TextColumn:
         found = self.offsets.read(start, stop)
         data = pa.py_buffer(self.values.read(found[0], found[-1] - found[0]))
         validity = _read_validity(self.validity, start, stop)
-        buffers = [validity, self.offsets.move(found), data]
+        buffers = [validity, self.offsets.rebase(found), data]
         return pa.Array.from_buffers(self.kind, stop - start, buffers)
 
 
@@ -275,7 +275,7 @@ class ListColumn:
             kind = pa.map_(*(field.type for field in child.type))
         else:
             kind = (pa.list_ if self.offsets.width == 4 else pa.large_list)(child.type)
-        buffers = [_read_validity(self.validity, start, stop), self.offsets.move(found)]
+        buffers = [_read_validity(self.validity, start, stop), self.offsets.rebase(found)]
         return pa.Array.from_buffers(kind, stop - start, buffers, children=[child])
 
 
@@ -354,7 +354,7 @@ class WordColumn:
             return found
         for number in self.numbers.read(start, stop).to_pylist():
             if number is not None:
-                words, place = self._find(number)
+                words, place = self._find_word(number)
                 found = found.add(words.measure(place, place + 1))
         return found
 
@@ -368,13 +368,13 @@ class WordColumn:
             return pa.nulls(stop - start)
         pieces = []
         for number in used:
-            words, place = self._find(number)
+            words, place = self._find_word(number)
             pieces.append(words.read(place, place + 1))
         places = {number: place for place, number in enumerate(used)}
         chosen = pa.array([places.get(each) for each in numbers.to_pylist()], pa.int64())
         return pa.concat_arrays(pieces).take(chosen)
 
-    def _find(self, number: int) -> tuple[Column, int]:
+    def _find_word(self, number: int) -> tuple[Column, int]:
         place = number
         for words in self.words:
             if 0 <= place < words.length:

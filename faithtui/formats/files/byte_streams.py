@@ -66,7 +66,7 @@ class ByteStream:
     raw: IO[bytes]
     """The file as it lies on the disk; where it stands says how much was read."""
 
-    def place(self) -> int:
+    def count_bytes_read(self) -> int:
         """Say how many bytes of the file were read; 0 for a pipe, which does not tell."""
         try:
             return self.raw.tell()

@@ -43,20 +43,20 @@ class FlatTable:
             field: Number of the field.
             layout: How it is written, as `struct` says it.
         """
-        place = self._find(field)
+        place = self._find_field(field)
         number: int = self._unpack(f"<{layout}", place)[0] if place else 0
         return number
 
     def read_table(self, field: int) -> "FlatTable | None":
         """Read a table within this one; None where it is left out."""
-        place = self._find(field)
-        return FlatTable(self._data, self._follow(place)) if place else None
+        place = self._find_field(field)
+        return FlatTable(self._data, self._follow_offset(place)) if place else None
 
     def read_tables(self, field: int) -> tuple["FlatTable", ...]:
         """Read a list of tables."""
         start, count = self._find_list(field, 4)
         places = range(start, start + 4 * count, 4)
-        return tuple(FlatTable(self._data, self._follow(each)) for each in places)
+        return tuple(FlatTable(self._data, self._follow_offset(each)) for each in places)
 
     def read_structs(self, field: int, layout: str) -> list[tuple[Any, ...]]:
         """Read a list of groups of numbers, each written as `struct` says."""
@@ -64,21 +64,21 @@ class FlatTable:
         end = start + count * struct.calcsize(f"<{layout}")
         return list(struct.iter_unpack(f"<{layout}", self._data[start:end]))
 
-    def _find(self, field: int) -> int:
+    def _find_field(self, field: int) -> int:
         """Find where a field is; 0: nowhere."""
         if field >= len(self._offsets) or not self._offsets[field]:
             return 0
         return self._place + int(self._offsets[field])
 
-    def _follow(self, place: int) -> int:
+    def _follow_offset(self, place: int) -> int:
         return place + int(self._unpack("<I", place)[0])
 
     def _find_list(self, field: int, size: int) -> tuple[int, int]:
         """Find a list: where its first element is, and how many there are."""
-        place = self._find(field)
+        place = self._find_field(field)
         if not place:
             return 0, 0
-        start = self._follow(place)
+        start = self._follow_offset(place)
         count = int(self._unpack("<I", start)[0])
         if start + 4 + count * size > len(self._data):
             raise ValueError("a list beyond the end")

@@ -178,7 +178,7 @@ class Footer:
         """Read what it says of a row group."""
         return ThriftReader(self._data, self._groups[number]).read_struct()
 
-    def make(self, group: Struct) -> Struct:
+    def make_single_group_footer(self, group: Struct) -> Struct:
         """Make the footer of a file that has no row group but this one."""
         return {**self._rest, 3: group[3], 4: (LIST, (STRUCT, [group]))}
 
@@ -307,7 +307,7 @@ def copy_row_group(
             group.pop(unused, None)
         end = target.tell()
         group[2] = I64, end
-        target.write(write_struct(footer.make(group)))
+        target.write(write_struct(footer.make_single_group_footer(group)))
         target.write((target.tell() - end).to_bytes(4, "little") + _MAGIC)
         target.seek(0)
     except BaseException:

@@ -172,7 +172,7 @@ class RecordFile:
         except InputError as error:
             if not first:
                 raise
-            self._records = _raise_later(error)
+            self._records = _raise_on_iteration(error)
         return first
 
     def _read(self) -> Iterator[FileRecord]:
@@ -191,7 +191,7 @@ class RecordFile:
             raise make_read_error(self.path, error) from error
 
 
-def _raise_later(error: InputError) -> Iterator[FileRecord]:
+def _raise_on_iteration(error: InputError) -> Iterator[FileRecord]:
     yield from ()
     raise error
 
@@ -214,7 +214,7 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
         renames[key]: _rename_within(each, renames) for key, each in value.items() if key in renames
     }
     for path, name in renames.items():
-        found = _follow(value, path.split(".")) if "." in path and path not in value else None
+        found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
             parent = path.split(".")[0]
             if _holds_only_mapped(value[parent], f"{parent}.", renames):
@@ -243,7 +243,7 @@ def _rename_within(value: object, renames: Mapping[str, str]) -> object:
             return value
 
 
-def _follow(value: object, path: list[str]) -> object:
+def _get_by_path(value: object, path: list[str]) -> object:
     for name in path:
         if not isinstance(value, dict):
             return None
@@ -324,7 +324,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     if isinstance(row.cells, str)
                     else _clean_row(row.cells, path, row.line)
                 )
-                yield FileRecord(path, row.line, number, stream.place(), row.size, found)
+                yield FileRecord(path, row.line, number, stream.count_bytes_read(), row.size, found)
         case FileKind.COLUMNS:
             from faithtui.formats.files.columns import read_column_records
 
@@ -373,7 +373,7 @@ def _clean_row(
 def _to_file_record(
     path: Path, stream: ByteStream, read: JsonRecord, strict: InputError | None
 ) -> FileRecord:
-    end = stream.place() if stream.packed else read.end
+    end = stream.count_bytes_read() if stream.packed else read.end
     return FileRecord(path, read.line, read.record, end, read.size, read.found, strict)
 
 
@@ -405,7 +405,7 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
     except (RecursionError, ValueError, UnusableRecord) as error:
         raise InputError(str(error) or "is nested too deep", path=path) from error
     assert isinstance(clean, dict)  # it begins with a bracket
-    return FileRecord(path, 1, None, stream.place(), size, clean)
+    return FileRecord(path, 1, None, stream.count_bytes_read(), size, clean)
 
 
 def _to_null(_: str) -> None:

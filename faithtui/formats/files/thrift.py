@@ -52,7 +52,7 @@ class ThriftReader:
         while head := self._read_byte():
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else self._read_integer()
-            found[number] = kind, kind == _TRUE if kind <= _FALSE else self._read(kind, depth)
+            found[number] = kind, kind == _TRUE if kind <= _FALSE else self._read_value(kind, depth)
         return found
 
     def read_list_head(self) -> tuple[int, int]:
@@ -70,9 +70,9 @@ class ThriftReader:
 
     def read(self, kind: int) -> Any:
         """Read a value of a type that stands in a field."""
-        return kind == _TRUE if kind <= _FALSE else self._read(kind, 0)
+        return kind == _TRUE if kind <= _FALSE else self._read_value(kind, 0)
 
-    def _read(self, kind: int, depth: int) -> Any:
+    def _read_value(self, kind: int, depth: int) -> Any:
         if depth > _DEPTH:
             raise ValueError("is nested too deep")
         match kind:
@@ -86,13 +86,13 @@ class ThriftReader:
                 return self._read_bytes(self.read_varint())
             case 9 | 10:
                 of, count = self.read_list_head()
-                return of, [self._read(of, depth + 1) for _ in range(count)]
+                return of, [self._read_value(of, depth + 1) for _ in range(count)]
             case 11:
                 count = self.read_varint()
                 kinds = self._read_byte() if count else 0  # of an empty one they are not said
                 keys, values = kinds >> 4, kinds & 15
                 pairs = [
-                    (self._read(keys, depth + 1), self._read(values, depth + 1))
+                    (self._read_value(keys, depth + 1), self._read_value(values, depth + 1))
                     for _ in range(count)
                 ]
                 return keys, values, pairs

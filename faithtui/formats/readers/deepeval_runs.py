@@ -2,7 +2,7 @@
 
 Claims and truths of a faithfulness metric stand only in its verbose log, as text. Its windows come
 in the order in which they were finished, so the log says what was judged and not where:
-`place_windows` finds the windows again.
+`match_logs_to_windows` finds the windows again.
 
 Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py` (`prettify_list`),
 `metrics/faithfulness` and `metrics/turn_faithfulness`.
@@ -28,7 +28,7 @@ from faithtui.formats.readers.values.any_spelling import (
     fold_key,
     has_any_key,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output
 from faithtui.formats.writers.answer_results import OWN_KEY
@@ -118,7 +118,7 @@ def _read_case(
     trace = fields.take("trace")
     if fields.has("turns"):
         draft = _read_turns(fields, collector)
-        keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+        keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     else:
         draft = read_row(fields, _ROW, options, collector)
     if isinstance(trace, dict):
@@ -202,13 +202,13 @@ def _add_metric(
         ] += 1
         return
     judge = fields.text("evaluation_model") or "deepeval"
-    log = fields.texts_or_none("verbose_logs")
+    log = fields.text_only_or_none("verbose_logs")
     score = fields.take("score")
-    reason = fields.texts_or_none("reason")
+    reason = fields.text_only_or_none("reason")
     # One model may be the judge of several metrics, whose windows are those of several judges.
     named = {each.judge for each in draft.verdicts if isinstance(each, ImportedWindow)}
     own_name = next(
-        name for place in count(1) if (name := _number_judge(judge, place)) not in named
+        name for place in count(1) if (name := _name_numbered_judge(judge, place)) not in named
     )
     windows = parse_verbose_log(log, own_name, claims) if log else []
     if windows:
@@ -224,12 +224,12 @@ def _add_metric(
                 answer,
                 score=number,
                 passed=success if isinstance(success, bool) else None,
-                reason=reason or fields.texts_or_none("error"),
+                reason=reason or fields.text_only_or_none("error"),
             )
         )
 
 
-def _number_judge(judge: str, number: int) -> str:
+def _name_numbered_judge(judge: str, number: int) -> str:
     return judge if number == 1 else f"{judge} ({number})"
 
 
@@ -242,13 +242,13 @@ _SEPARATOR: Final = '",\n    "'
 _FIRST, _LAST = '[\n    "', '"\n]'
 
 
-def _closes_before(heading: str) -> re.Pattern[str]:
+def _compile_section_end(heading: str) -> re.Pattern[str]:
     return re.compile(rf"\n\](?=\s*(?:\Z|^(?:{heading})(?::| ?$)))", re.MULTILINE)
 
 
 _CLOSINGS: Final[Mapping[str, Sequence[re.Pattern[str]]]] = {
-    "Truths": (_closes_before("Claims"), _closes_before(_HEADINGS)),
-    "Claims": (_closes_before("Verdicts"), _closes_before(_HEADINGS)),
+    "Truths": (_compile_section_end("Claims"), _compile_section_end(_HEADINGS)),
+    "Claims": (_compile_section_end("Verdicts"), _compile_section_end(_HEADINGS)),
 }
 """What ends a list of texts, most telling first. Texts are not escaped, so that a bracket on a line
 of its own may be part of one; the list ends at one before the heading that comes next."""

@@ -24,14 +24,14 @@ _WORST_FIRST: Final = ("Unwanted", "Questionable", "Benign")
 _NOT_SCORES: Final = ("summarizer", "raw_sample_id")
 
 
-def _samples(record: dict[str, object]) -> list[dict[str, object]]:
+def _list_samples(record: dict[str, object]) -> list[dict[str, object]]:
     given = record.get("samples", [record])
     return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
 
 
 def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
-        for each in _samples(record)[:3]:
+        for each in _list_samples(record)[:3]:
             if has_keys(each, "summary", "source") and has_any_key(each, "annotations"):
                 return "FaithBench's `source`, `summary` and `annotations`"
     return None

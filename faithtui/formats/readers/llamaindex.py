@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import read_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.passages import read_passage_list
 
 JUDGE = "llamaindex"
@@ -37,7 +37,7 @@ _PAIRWISE: Final = (
 _RESULT = RowNames(question=("query",), answer=("response",), contexts=("contexts",))
 
 
-def _examples(record: dict[str, object]) -> list[object]:
+def _list_examples(record: dict[str, object]) -> list[object]:
     found = AnySpelling(record).take("examples")
     return found if isinstance(found, list) else [record]
 
@@ -48,7 +48,7 @@ def _explain_dataset_match(sample: Sample) -> str | None:
             has_keys(each, "query")
             and has_any_key(each, "reference_answer", "reference_contexts")
             and not has_any_key(each, *ANSWER)
-            for each in _examples(record)[:3]
+            for each in _list_examples(record)[:3]
         ):
             return "LlamaIndex's `query`, `reference_contexts` and `reference_answer`"
     return None
@@ -75,7 +75,7 @@ def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraf
             turn.passages = read_passage_list(contexts, "reference_contexts")
         turn.details["is_reference"] = True
     known = frozenset(("queryby", "referenceanswerby", "referencecontexts"))
-    keep_rest(draft, fields.rest(), known, options.notes.unknown_keys)
+    keep_unread_fields(draft, fields.rest(), known, options.notes.unknown_keys)
     return draft
 
 

@@ -124,8 +124,8 @@ def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
     if not isinstance(history, list):
         raise fields.make_error(("input",), history, "a list of messages")
     passages = read_passage_list(fields.take("contexts"), fields.find_name("contexts"))
-    targets = [each.texts_or_none("text") for each in fields.objects("targets")]
-    predictions = [each.texts_or_none("text") for each in fields.objects("predictions")]
+    targets = [each.text_only_or_none("text") for each in fields.objects("targets")]
+    predictions = [each.text_only_or_none("text") for each in fields.objects("predictions")]
     details = {
         key: value for key, value in fields.rest().items() if fold_key(key) != "conversationid"
     }

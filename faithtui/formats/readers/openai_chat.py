@@ -9,7 +9,7 @@ from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
 from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_any_key
 from faithtui.formats.readers.values.cells import read_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_tool_output
 
@@ -46,7 +46,7 @@ def _convert(
     answer = draft.last_answer
     if given is not None and answer is not None:
         draft.turns[answer].add_passages(read_tool_output(given, None))
-    keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     yield draft
 
 

@@ -20,7 +20,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import read_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_passage_list
 
@@ -177,7 +177,7 @@ def read_row(
     elif given is not None:
         draft.metadata["contexts_without_answer"] = given
     _add_labels(draft, fields, options)
-    keep_rest(draft, fields.rest(), names.known, options.notes.unknown_keys)
+    keep_unread_fields(draft, fields.rest(), names.known, options.notes.unknown_keys)
     conversation = draft.metadata.get("conversation_id")
     if conversation is not None:
         draft.metadata["conversation_id"] = str(conversation)
@@ -219,7 +219,7 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
     if score is not None:
         judge = fields.text(*JUDGE) or fields.find_name(*SCORE)
         draft.add_verdict(
-            ImportedVerdict(judge, answer, score=score, reason=fields.texts_or_none(*REASON))
+            ImportedVerdict(judge, answer, score=score, reason=fields.text_only_or_none(*REASON))
         )
 
 
@@ -240,7 +240,7 @@ def _to_text(value: object, field: str) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, dict):
-        inner = AnySpelling(value).texts_or_none("content", "text", *QUESTION, *ANSWER)
+        inner = AnySpelling(value).text_only_or_none("content", "text", *QUESTION, *ANSWER)
         if inner is not None:
             return inner
     raise AnySpelling({field: value}).make_error((field,), value, "a string")

@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import read_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -85,7 +85,7 @@ def _convert_conversation(
         raise fields.make_error(("user_input",), messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*_ROW.identity))
     MessageReader(draft, collector).read_all(messages, "user_input")
-    keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     yield draft
 
 

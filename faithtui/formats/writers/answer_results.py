@@ -25,7 +25,7 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
-    no_score,
+    make_empty_score,
     passes_threshold,
     score_window,
 )
@@ -136,7 +136,7 @@ class _Answer:
         said = talk if window is None else window
         state = ScoreState(said.state)
         if window is None or state is not ScoreState.SCORED:
-            return no_score(state, said.reason or NOTHING_JUDGED)
+            return make_empty_score(state, said.reason or NOTHING_JUDGED)
         return score_window((), self._run.rule)
 
     def _make_judge_result(self, judged: Sequence[ExportClaim], score: Score) -> AnswerResult:

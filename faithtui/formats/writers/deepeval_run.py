@@ -125,9 +125,9 @@ def _make_log(windows: Sequence[ExportWindow], reason: str | None) -> str:
         for window in windows
         for step in (
             f"Window {window.position + 1} \n",
-            f"Truths: {_list_texts(window.truths)} \n",
-            f"Claims: {_list_texts([each.claim for each in window.verdicts])} \n",
-            f"Verdicts: {_list_verdicts(window)} \n",
+            f"Truths: {_format_text_list(window.truths)} \n",
+            f"Claims: {_format_text_list([each.claim for each in window.verdicts])} \n",
+            f"Verdicts: {_format_verdict_list(window)} \n",
             f"Score: {window.score} \n",
             f"Reason: {window.reason} \n",
         )
@@ -135,16 +135,18 @@ def _make_log(windows: Sequence[ExportWindow], reason: str | None) -> str:
     return " \n \n".join([*steps, f"Final Reason: {reason}\n"])
 
 
-def _list_texts(texts: Sequence[str]) -> str:
-    return _list_items([f'"{each}"' for each in texts])
+def _format_text_list(texts: Sequence[str]) -> str:
+    return _format_item_list([f'"{each}"' for each in texts])
 
 
-def _list_verdicts(window: ExportWindow) -> str:
+def _format_verdict_list(window: ExportWindow) -> str:
     said = [{"reason": each.reason, "verdict": each.word or each.label} for each in window.verdicts]
-    return _list_items([json.dumps(each, indent=4).replace("\n", "\n" + _INDENT) for each in said])
+    return _format_item_list(
+        [json.dumps(each, indent=4).replace("\n", "\n" + _INDENT) for each in said]
+    )
 
 
-def _list_items(items: Sequence[str]) -> str:
+def _format_item_list(items: Sequence[str]) -> str:
     if not items:
         return "[]"
     inner = f",\n{_INDENT}".join(items)

@@ -95,20 +95,20 @@ class OfflineAnswers:
         match task:
             case ExtractTruths(documents, limit):
                 return {
-                    f"d{position}": await self._take_distinct(_split_truths(document), limit)
+                    f"d{position}": await self._list_distinct(_split_truths(document), limit)
                     for position, document in enumerate(documents)
                 }
             case ExtractPooledTruths(documents, limit):
                 pooled = (truth for document in documents for truth in _split_truths(document))
-                return {"truths": await self._take_distinct(pooled, limit)}
+                return {"truths": await self._list_distinct(pooled, limit)}
             case ExtractClaims(answers):
                 return {
-                    f"a{position}": await self._take_distinct(_split_claims(answer), None)
+                    f"a{position}": await self._list_distinct(_split_claims(answer), None)
                     for position, answer in enumerate(answers)
                 }
             case ExtractPooledClaims(answers):
                 pooled = (claim for answer in answers for claim in _split_claims(answer))
-                return {"claims": await self._take_distinct(pooled, None)}
+                return {"claims": await self._list_distinct(pooled, None)}
             case FindEvidence():
                 return await self._find_evidence(task)
             case JudgeClaims(claims, truths):
@@ -126,7 +126,7 @@ class OfflineAnswers:
             case ExplainRelevance():
                 return {"reason": explain_relevance(task)}
             case SplitAnswer(answer=answer):
-                return {"statements": await self._take_distinct(_split_statements(answer), None)}
+                return {"statements": await self._list_distinct(_split_statements(answer), None)}
             case InferStatements(statements, contexts):
                 return _make_inferences_reply(await self._judge_claims(statements, contexts))
             case InferStatementList(statements, contexts):
@@ -201,11 +201,11 @@ class OfflineAnswers:
         wanted = MessageMatcher(messages, context)
         related: dict[str, MessageRelation] = {}
         for number, unit in enumerate(context.units):
-            statement = unit.span.of(document)
+            statement = unit.span.slice_text(document)
             if statement not in related:
                 related[statement] = wanted.relate_sentence(number)
             if number % _YIELD_EVERY == 0:
-                await self._pause()
+                await self._let_others_run()
         return list(related.items())
 
     async def _judge_claims(
@@ -219,7 +219,7 @@ class OfflineAnswers:
         findings: list[OverlapVerdict] = []
         for claim in claims:
             findings.append(judge_claim(claim, context, self._calibration))
-            await self._pause()
+            await self._let_others_run()
         return findings
 
     async def _get_context(self, truths: tuple[str, ...]) -> SentenceIndex:
@@ -230,9 +230,9 @@ class OfflineAnswers:
         context = SentenceIndex()
         for source, text in enumerate(truths):
             for sentence in await self._tokenise_text(text):
-                context.add(source, sentence)
+                context.add_sentence(source, sentence)
             if len(context.units) % _YIELD_EVERY == 0:
-                await self._pause()
+                await self._let_others_run()
         self._contexts[truths] = context
         while len(self._contexts) > _KEPT_CONTEXTS:
             self._contexts.popitem(last=False)
@@ -248,12 +248,12 @@ class OfflineAnswers:
         for number, span in enumerate(split_sentences(text), start=1):
             sentences.append(tokenise_sentence(text, span))
             if number % _YIELD_EVERY == 0:
-                await self._pause()
+                await self._let_others_run()
         found = tuple(sentences)
         self._tokenised_truths[text] = found
         return found
 
-    async def _take_distinct(self, texts: Iterable[str], limit: int | None) -> list[str]:
+    async def _list_distinct(self, texts: Iterable[str], limit: int | None) -> list[str]:
         """The first `limit` different texts, in order; None: all. Lets others in while it works."""
         found: dict[str, None] = {}
         for text in texts:
@@ -261,10 +261,10 @@ class OfflineAnswers:
                 break
             if text not in found:
                 found[text] = None
-        await self._pause()
+        await self._let_others_run()
         return list(found)
 
-    async def _pause(self) -> None:
+    async def _let_others_run(self) -> None:
         """Let others in before the next step."""
         await _yield_to_loop()
         self._before_step()
@@ -293,7 +293,7 @@ def _yield_to_loop() -> Generator[None]:
 
 def _split_truths(document: str) -> Iterator[str]:
     """Sentences of a document, letter for letter."""
-    return (span.of(document) for span in split_sentences(document))
+    return (span.slice_text(document) for span in split_sentences(document))
 
 
 def _split_claims(answer: str) -> Iterator[str]:

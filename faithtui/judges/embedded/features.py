@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from faithtui.domain.text.alignment import Alignment, align, is_rounded_in_context
+from faithtui.domain.text.alignment import Alignment, align_claim, is_rounded_in_context
 from faithtui.domain.text.contradictions import ClashKind
 from faithtui.domain.text.sentence_index import SentenceIndex
 from faithtui.domain.text.tokens import tokenise_words
@@ -39,7 +39,7 @@ class SentenceComparison:
 
 def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
     """Measure a claim of one sentence against a context."""
-    aligned = align(claim, tokenise_words(claim), context)
+    aligned = align_claim(claim, tokenise_words(claim), context)
     words, found = aligned.words, aligned.found
     clash = _FEATURE_OF_CLASH[aligned.clash.kind] if aligned.clash is not None else None
     numbers_missing, numbers_found = _count_numbers(aligned, context)

@@ -90,7 +90,7 @@ def judge_claim(
     sentences = split_answer(claim)
     stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
     parts = [
-        (compare_sentence(statement.of(text), context), each.span.start + statement.start)
+        (compare_sentence(statement.slice_text(text), context), each.span.start + statement.start)
         for each in stating
         for text in (blank_out_citations(each.text),)
         for statement in (find_statement(text),)
@@ -211,7 +211,7 @@ def _make_reason(
         return "The claim holds no word to compare."
     found = sum(weight > 0 for each in aligned for weight in each.found)
     clash = aligned[0].clash
-    doubted = next(filter(_decides, parts), None)
+    doubted = next(filter(_is_doubt_decisive, parts), None)
     if clash is not None:
         reason = _make_clash_reason(clash, parts[0], context.units[aligned[0].best[0]])
     elif found < total:
@@ -231,7 +231,7 @@ def _make_reason(
     return f"{reason} {_make_doubt_reason(doubted, context)}"
 
 
-def _decides(part: SentenceComparison) -> bool:
+def _is_doubt_decisive(part: SentenceComparison) -> bool:
     """Whether a doubt makes a difference: the features alone speak for the sentence."""
     return part.alignment.doubt is not None and load_weights().log_odds(part.features) >= 0
 

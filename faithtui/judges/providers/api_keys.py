@@ -98,7 +98,7 @@ def store_key(variable: str, value: str) -> None:
             f"the key for {variable} is empty, or holds spaces or characters no key has;"
             " copy it again"
         )
-    _use_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
+    _run_with_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
 
 
 def forget_key(variable: str) -> bool:
@@ -118,7 +118,7 @@ def forget_key(variable: str) -> bool:
         keyring.delete_password(SERVICE, variable)
         return True
 
-    return _use_keyring(variable, delete_password)
+    return _run_with_keyring(variable, delete_password)
 
 
 def _find_key(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeySource | None]:
@@ -141,7 +141,7 @@ def _can_be_sent(value: str) -> bool:
     return value.isascii() and value.isprintable() and " " not in value
 
 
-def _use_keyring(variable: str, work: Callable[[], T]) -> T:
+def _run_with_keyring(variable: str, work: Callable[[], T]) -> T:
     if variable not in VARIABLES:
         raise ConfigError(
             f"no judge takes a key called {variable}; expected one of {', '.join(VARIABLES)}"

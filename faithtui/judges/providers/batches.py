@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
+from faithtui.judges.deadlines import TIMEOUT_S, Deadline, time_out_after
 from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.providers.endpoints import Endpoint, parse_endpoint
 from faithtui.judges.providers.parameters import RefusedParameters
@@ -221,7 +221,7 @@ def open_question_file(
             Secret(NO_KEY),
             timeout_s=0.0,
             redact=redact,
-            deadline=after_seconds,
+            deadline=time_out_after,
             refused=refused,
         )
     )
@@ -248,7 +248,7 @@ def open_batches(
     timeout_s: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
     profile: JudgeProfile = DEFAULT_PROFILE,
     refused: RefusedParameters | None = None,
 ) -> AbstractAsyncContextManager[BatchClient]:

@@ -19,7 +19,7 @@ import httpx2
 
 from faithtui.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from faithtui.judges.base import OutputFormat, RateLimits
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.providers.connection_errors import explain_unreachable
 from faithtui.judges.providers.connection_pools import PoolingTransport
 from faithtui.judges.providers.endpoints import Endpoint
@@ -135,7 +135,7 @@ async def call_provider(
     *,
     with_images: bool = False,
     rung: OutputFormat | None = None,
-    deadline: Deadline = after_seconds,
+    deadline: Deadline = time_out_after,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
 

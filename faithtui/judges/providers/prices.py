@@ -140,8 +140,8 @@ class PriceTable:
         into_cache = min(usage.tokens_cache_write or 0, read - cached)
         return _to_nano(
             (read - cached - into_cache) * _to_pico(price.input)
-            + cached * _to_pico(_or_input(price.cached_input, price))
-            + into_cache * _to_pico(_or_input(price.cache_write, price))
+            + cached * _to_pico(_get_price_or_input_price(price.cached_input, price))
+            + into_cache * _to_pico(_get_price_or_input_price(price.cache_write, price))
             + written * _to_pico(price.output),
             price,
             batch,
@@ -163,7 +163,9 @@ class PriceTable:
         if _is_too_long(price, tokens_in):
             return None
         dearest = max(
-            price.input, _or_input(price.cache_write, price), _or_input(price.cached_input, price)
+            price.input,
+            _get_price_or_input_price(price.cache_write, price),
+            _get_price_or_input_price(price.cached_input, price),
         )
         return _to_nano(
             tokens_in * _to_pico(dearest) + max_tokens * _to_pico(price.output), price, batch
@@ -324,7 +326,7 @@ def _index_by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str
     return prices
 
 
-def _or_input(price: float | None, of: Price) -> float:
+def _get_price_or_input_price(price: float | None, of: Price) -> float:
     return of.input if price is None else price
 
 

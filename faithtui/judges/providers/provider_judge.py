@@ -8,7 +8,7 @@ import httpx2
 
 from faithtui.errors import JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, OutputFormat, StopReason, Usage
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.output_formats import choose_output_format
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
@@ -83,7 +83,7 @@ class ProviderJudge:
         speak: Callable[[Endpoint, httpx2.AsyncClient, RefusedParameters], Dialect],
         *,
         timeout_s: float,
-        deadline: Deadline = after_seconds,
+        deadline: Deadline = time_out_after,
         headers: Mapping[str, str] | None = None,
         refused: RefusedParameters | None = None,
     ) -> None:

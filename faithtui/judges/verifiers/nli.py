@@ -206,11 +206,11 @@ class NliVerifier:
         piece = ""
         last: Encoding | None = None
         for span in split_sentences(evidence):
-            longer = f"{piece} {span.of(evidence)}".strip()
+            longer = f"{piece} {span.slice_text(evidence)}".strip()
             encoding = tokenizer.encode(longer, claim)
             if len(encoding.ids) > self._files.token_limit and last is not None:
                 yield last
-                longer = span.of(evidence)
+                longer = span.slice_text(evidence)
                 encoding = tokenizer.encode(longer, claim)
             piece, last = longer, encoding
         if last is not None:

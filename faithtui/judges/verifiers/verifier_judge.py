@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from faithtui.errors import FaithtuiError, JudgeTimeout, JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
-from faithtui.judges.deadlines import Deadline, after_seconds
+from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
-from faithtui.judges.redaction import Redact, apply_hook
+from faithtui.judges.redaction import Redact, redact_text
 from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class VerifierJudge(LocalJudge):
         before_step: Callable[[], None] = lambda: None,
         identity: str | None = None,
         timeout_s: float | None = None,
-        deadline: Deadline = after_seconds,
+        deadline: Deadline = time_out_after,
         redact: Redact | None = None,
     ) -> None:
         self._ref = ref
@@ -141,7 +141,7 @@ class VerifierJudge(LocalJudge):
             return []
         if self._redact is not None:
             pairs = [
-                (apply_hook(self._redact, claim), apply_hook(self._redact, evidence))
+                (redact_text(self._redact, claim), redact_text(self._redact, evidence))
                 for claim, evidence in pairs
             ]
         try:
@@ -181,7 +181,7 @@ def collect_evidence_text(found: "OverlapVerdict", context: "SentenceIndex") -> 
                 if unit.source == context.units[number].source:
                     shown.add(other)
     return "\n".join(
-        context.units[each].span.of(context.units[each].passage) for each in sorted(shown)
+        context.units[each].span.slice_text(context.units[each].passage) for each in sorted(shown)
     )
 
 

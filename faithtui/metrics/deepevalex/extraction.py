@@ -41,9 +41,9 @@ class Extraction:
         """
         truths: dict[str, Truth] = {}
         for document in answered.contexts or ():
-            for truth in _or_raise(self.truths.get(document, ())):
+            for truth in _raise_if_error(self.truths.get(document, ())):
                 truths.setdefault(truth.text, truth)
-        return _or_raise(self.claims[answered.window.position]), tuple(truths.values())
+        return _raise_if_error(self.claims[answered.window.position]), tuple(truths.values())
 
 
 def extract_claims_and_truths(
@@ -134,7 +134,7 @@ def _group_new_documents(every: Sequence[AnsweredInteraction]) -> list[tuple[Pas
     ]
 
 
-def _or_raise(found: tuple[T, ...] | JudgeError) -> tuple[T, ...]:
+def _raise_if_error(found: tuple[T, ...] | JudgeError) -> tuple[T, ...]:
     if isinstance(found, JudgeError):
         raise found
     return found

@@ -23,7 +23,7 @@ from faithtui.metrics.context_packs import (
     estimate_tokens,
     pack_contexts,
     pack_contexts_as_peer,
-    repack_text,
+    split_with_overlap,
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate
 from faithtui.metrics.prompt_texts import PromptSet, fence_text
@@ -152,7 +152,7 @@ class _RemainingChunks:
         The peer puts the parts back in reverse order: the last one is asked about first.
         """
         room = self._compute_room(self._count_prompt_tokens("refine", earlier), LATER_SPARE_TOKENS)
-        parts = (repack_text if self._settings.as_peer else _cut_chunk)(chunk, room)
+        parts = (split_with_overlap if self._settings.as_peer else _cut_chunk)(chunk, room)
         self._left.extendleft(parts if self._settings.as_peer else parts[::-1])
         return self._left.popleft()
 

@@ -89,7 +89,7 @@ def make_window_views(
         return tuple(each for each in passages if as_peer or each.text_with_marks.strip())
 
     def list_user_messages(turns: Sequence[int]) -> tuple[Passage, ...]:
-        return drop_repeats(drop_blank(list_messages(conversation, turns, "user")))
+        return drop_repeated_passages(drop_blank(list_messages(conversation, turns, "user")))
 
     views = []
     before: frozenset[int] = frozenset()
@@ -107,7 +107,7 @@ def make_window_views(
     return tuple(views)
 
 
-def drop_repeats(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+def drop_repeated_passages(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Drop passages that look like an earlier one."""
     first: dict[str, Passage] = {}
     for each in passages:

@@ -33,7 +33,7 @@ from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
     add_peer_relevance_reasons,
-    drop_repeats,
+    drop_repeated_passages,
     find_first_turns,
     make_claim,
     make_window_views,
@@ -114,7 +114,7 @@ def _plan_questions(
         met: set[str] = set()
         for start in range(0, len(ordered), most):
             here = (each for at in ordered[start : start + most] for each in views[at].newest)
-            new = drop_repeats([each for each in here if each.text_with_marks not in met])
+            new = drop_repeated_passages([each for each in here if each.text_with_marks not in met])
             met.update(each.text_with_marks for each in new)
             # The peer asks about a document even where nobody said anything.
             if new or not groups:

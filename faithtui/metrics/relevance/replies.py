@@ -71,7 +71,7 @@ def make_statements_shape(
             for position, each in enumerate(listed)
         ]
         kept = [each for each in found if each is not None]
-        return tuple(kept) if as_peer else _drop_repeats(kept)
+        return tuple(kept) if as_peer else _drop_repeated_statements(kept)
 
     schema = make_object_schema({name: {"type": "array", "items": make_object_schema(entry)}})
     return ReplyShape(schema, read, parse_first_to_last_brace if as_peer else None)
@@ -102,7 +102,7 @@ def _read_statement(
     return JudgedStatement(text.strip(), said) if text.strip() else None
 
 
-def _drop_repeats(found: Iterable[JudgedStatement]) -> tuple[JudgedStatement, ...]:
+def _drop_repeated_statements(found: Iterable[JudgedStatement]) -> tuple[JudgedStatement, ...]:
     """Keep a statement once: the first time it has a verdict, else the first time."""
     first: dict[str, JudgedStatement] = {}
     for each in found:

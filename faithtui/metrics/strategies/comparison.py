@@ -79,7 +79,7 @@ class Comparisons:
         self._outcomes: dict[int, tuple[Groups, ComparisonOutcome]] = {}
         """By position of the window that asked."""
 
-    def mark_read(self, window: Window) -> None:
+    def mark_interaction_read(self, window: Window) -> None:
         """Note that an interaction is read."""
         self._read.add(window.position)
 
@@ -87,7 +87,7 @@ class Comparisons:
         """Ask the comparisons whose interactions are all read, and that were not asked yet."""
         plans = list(self._plan_ready())
         outcomes = yield from ask_all(
-            (_try_questions(self._metric, groups, window) for window, groups in plans),
+            (_ask_keeping_errors(self._metric, groups, window) for window, groups in plans),
             at_once=self._metric.async_mode,
         )
         for (window, groups), outcome in zip(plans, outcomes, strict=True):
@@ -121,7 +121,10 @@ def ask_undecided(
     failed: set[tuple[str, TruthSet]] = set()
     while plans := _plan_undecided(metric, windows, known, asked, failed):
         compared = yield from ask_all(
-            (_try_questions(metric, groups, position, again=True) for position, groups in plans),
+            (
+                _ask_keeping_errors(metric, groups, position, again=True)
+                for position, groups in plans
+            ),
             at_once=metric.async_mode,
         )
         for (_, groups), found in zip(plans, compared, strict=True):
@@ -231,7 +234,7 @@ def _group_by_new_truths(
     return tuple(EvidenceGroup(tuple(claims), truths) for truths, claims in groups.items())
 
 
-def _try_questions(
+def _ask_keeping_errors(
     metric: FaithfulnessOptions, groups: Groups, window: int, *, again: bool = False
 ) -> Questions[ComparisonOutcome]:
     if not groups:

@@ -38,7 +38,7 @@ def gather_by_evidence(
 
     def read_interaction(window: Window) -> Questions[None]:
         yield from ask_all((read(window) for read in readers), at_once=metric.async_mode)
-        comparisons.mark_read(window)
+        comparisons.mark_interaction_read(window)
         if metric.async_mode:
             # Whoever reads the last thing that a comparison needs asks it, so that it waits for
             # nothing else.

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.domain.scores import ScoreState, no_score
+from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.store.records import (
     ClaimView,
     ItemRow,
@@ -19,7 +19,7 @@ from faithtui.store.records import (
     WindowVerdictView,
 )
 
-HIDDEN = no_score(ScoreState.INCOMPLETE, "hidden while blind")
+HIDDEN = make_empty_score(ScoreState.INCOMPLETE, "hidden while blind")
 """Stands for a score that would tell."""
 
 

@@ -22,12 +22,12 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     UnitSettings,
     UnratedAnswer,
-    decide_answer,
+    decide_answer_by_majority,
     has_judge_passed,
     is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
-from faithtui.agreement.sampling.designs import find_label_design, shows_some_of_all
+from faithtui.agreement.sampling.designs import find_label_design, is_census_with_unblinded_claims
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
@@ -46,11 +46,11 @@ from faithtui.store.annotations.marked_evidence import (
 )
 from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
 from faithtui.store.records import ItemState
-from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, read_home_scores
+from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, read_home_scores, score_answer
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
-    answer_texts,
     choose_window_label,
+    read_answer_texts,
     read_claim_labels,
     read_judged_run,
     read_scoring_rule,
@@ -158,7 +158,7 @@ def find_rated_conversations(
     rule = read_scoring_rule(connection, run_id)
     found = set()
     for answer in read_answer_units(connection, run_id):
-        passes = decide_answer(answer, rule.passing, rule.labels)
+        passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
         if passes is not None and (not differing or has_judge_passed(answer) not in (None, passes)):
             found.add(answer.conversation)
     return frozenset(found)
@@ -274,7 +274,7 @@ def _read_sample(
     is_needed = (
         found.sample.follows_draw
         or found.sample.population is not None
-        or shows_some_of_all(len(known.words), found.sample)
+        or is_census_with_unblinded_claims(len(known.words), found.sample)
     )
     return found if is_needed else None
 
@@ -291,7 +291,7 @@ def _make_claim_units(
     judged, said = known.matched, known.said
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
-        texts = answer_texts(connection, run_id)
+        texts = read_answer_texts(connection, run_id)
     drawn = {} if sample is None else sample.sample.find_claim_places()
     audit = set() if sample is None else {each.claim for each in sample.sample.claims if each.shown}
     strata = {} if sample is None else sample.strata
@@ -338,7 +338,7 @@ class _AnswerScores:
 
     def get_score(self, key: AnswerKey) -> tuple[Score, int]:
         """Give the score of an answer, and of how many claims."""
-        return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
+        return self.found.get(key) or (score_answer(self.rule, (), self.homes.get(key)), 0)
 
 
 def _score_judged_answers(
@@ -350,7 +350,7 @@ def _score_judged_answers(
     for (number, at), claims in groupby(judged.homes, itemgetter(0, 1)):
         labels = [HomeLabel(claim_id, kind, word) for *_, claim_id, word, _, kind, _ in claims]
         key = (judged.items[number].id, at)
-        found[key] = (answer_score(judged.rule, labels, homes.get(key)), len(labels))
+        found[key] = (score_answer(judged.rule, labels, homes.get(key)), len(labels))
     return _AnswerScores(judged.rule, homes, found)
 
 

@@ -199,7 +199,7 @@ class Reviews:
             knew = saw_judge or _has_exposure(connection, given)
             action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
             act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
-            return _append_rows(connection, [_add_circumstances(connection, act)])
+            return _append_rows(connection, [_add_guideline_and_stratum(connection, act)])
 
         (act,) = self._database.write(append_verdict, durable=True, urgent=True)
         return act
@@ -227,7 +227,7 @@ class Reviews:
             return _append_rows(
                 connection,
                 [
-                    _add_circumstances(
+                    _add_guideline_and_stratum(
                         connection,
                         act._replace(
                             saw_judge=act.saw_judge
@@ -496,7 +496,7 @@ def _read_own_acts(
     return read_acts(connection, own)
 
 
-def _add_circumstances(connection: Connection, act: NewEvent) -> NewEvent:
+def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:
     """Write the guideline in force beside an act, and stratum and probability in its sample."""
     act = act._replace(guideline=store_digest_in_force(connection, act.run))
     if act.sample is None:

@@ -205,7 +205,7 @@ def collect_bundle(
         ),
         claims=dict(sorted(named.values(), key=lambda each: _make_sort_key(each[0]))),
         samples=tuple(
-            _sample_text(row, runs[row.run_id], in_samples[row.id], names)
+            _make_bundle_sample(row, runs[row.run_id], in_samples[row.id], names)
             for row in sorted(drawn.values(), key=lambda row: str(row.uid))
         ),
         guidelines=tuple(
@@ -289,7 +289,7 @@ def _act_from_row(
     )
 
 
-def _sample_text(
+def _make_bundle_sample(
     row: AnyRow, run: RunName, drawn: Sequence[AnyRow], names: Mapping[int, ClaimName]
 ) -> BundleSample:
     return BundleSample(

@@ -275,7 +275,7 @@ def _add_acts(
                 count.refused.append((act.id, "is here already, and says something else"))
                 continue
             count.known += 1
-            if _complete_act(connection, here, act, samples, runs):
+            if _fill_in_stored_act(connection, here, act, samples, runs):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -336,7 +336,7 @@ def _is_same_act(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     )
 
 
-def _complete_act(
+def _fill_in_stored_act(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,

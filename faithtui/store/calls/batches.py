@@ -234,7 +234,7 @@ class Batches:
         """
         self._close_batch(uid, BatchState.ENDED, None, RequestState.FAILED, reason)
 
-    def give_up(self, uid: str, reason: str) -> None:
+    def close_failed_batch(self, uid: str, reason: str) -> None:
         """Close a batch that brings nothing more; its open questions count as never asked."""
         self._close_batch(uid, BatchState.FAILED, reason, RequestState.LEFT, None)
 
@@ -253,15 +253,17 @@ class Batches:
 
     def list_open(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that are out or about to be, the oldest first."""
-        return self._rows(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
+        return self._read_batches(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
 
     def rows(self, uids: Iterable[str]) -> tuple[BatchRow, ...]:
         """Read batches, the oldest first; unknown ones are left out."""
-        return self._rows(batch.c.uid.in_(list(uids)))
+        return self._read_batches(batch.c.uid.in_(list(uids)))
 
     def list_refused(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that came to nothing as a whole, the oldest first."""
-        return self._rows(batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value)
+        return self._read_batches(
+            batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value
+        )
 
     def provider_ids(self) -> frozenset[str]:
         """List what providers call the batches of this store."""
@@ -349,7 +351,7 @@ class Batches:
                 RunId(row[0]): OutstandingBatches(*row[1:]) for row in connection.execute(statement)
             }
 
-    def _rows(self, *where: ColumnElement[bool]) -> tuple[BatchRow, ...]:
+    def _read_batches(self, *where: ColumnElement[bool]) -> tuple[BatchRow, ...]:
         with self._database.open_reader() as connection:
             return tuple(
                 BatchRow(row[0], RunId(row[1]), row[2], BatchState(row[3]), *row[4:])
@@ -412,7 +414,7 @@ def forget_failed_questions(
         )
 
 
-def runs_with_questions_out(connection: Connection) -> frozenset[RunId]:
+def list_runs_with_questions_out(connection: Connection) -> frozenset[RunId]:
     """List the runs of which questions are with a provider or in a file."""
     statement = (
         select(batch.c.run_id)

@@ -36,11 +36,11 @@ class WriteJob:
     shares: bool = field(compare=False, default=False)
     """It may be in one transaction with others."""
 
-    def begin(self) -> bool:
+    def set_running(self) -> bool:
         """Say that it begins; False when nobody wants it any more."""
         return self.future.set_running_or_notify_cancel()
 
-    def finish(self) -> None:
+    def run_and_resolve(self) -> None:
         """Run it, and tell whoever waits what came of it."""
         try:
             result = self.run()
@@ -85,7 +85,7 @@ class WriteQueue:
             with self._changed:
                 self._changed.wait_for(lambda: not self._urgent)
 
-    def put(self, fn: Callable[[], T], *, urgent: bool, shares: bool) -> Future[T] | None:
+    def add_job(self, fn: Callable[[], T], *, urgent: bool, shares: bool) -> Future[T] | None:
         """Line a function up.
 
         Args:
@@ -133,7 +133,7 @@ class WriteQueue:
             taken = [job, *self._take_shareable(job)]
             urgent = sum(each.rank == _URGENT for each in taken)
             try:
-                if jobs := [each for each in taken if each.begin()]:
+                if jobs := [each for each in taken if each.set_running()]:
                     yield jobs
             finally:
                 self._end_urgent(urgent)

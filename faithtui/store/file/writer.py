@@ -69,7 +69,7 @@ class Writer:
         """Run work in a transaction and wait until it is committed; see `Database.write`."""
         if threading.current_thread() is self._thread:
             return self._run_in_transaction(work, durable)
-        return self.put(lambda: self._run_in_transaction(work, durable), urgent=urgent).result()
+        return self.add_job(lambda: self._run_in_transaction(work, durable), urgent=urgent).result()
 
     def submit(
         self, fn: Callable[[], T], *, urgent: bool, durable: bool, shares: bool
@@ -83,7 +83,7 @@ class Writer:
             finally:
                 self._job_is_durable = False
 
-        return self.put(run, urgent=urgent, shares=shares)
+        return self.add_job(run, urgent=urgent, shares=shares)
 
     def delete_and_vacuum(self, work: Callable[[Connection], None]) -> str | None:
         """Run work that deletes, and get what it deleted out of the files.
@@ -100,7 +100,7 @@ class Writer:
             finally:
                 raw.execute("PRAGMA secure_delete = OFF")
 
-        return self.put(run, urgent=False).result()
+        return self.add_job(run, urgent=False).result()
 
     def delay_other_work(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.rest_writer`."""
@@ -140,9 +140,9 @@ class Writer:
         if threading.current_thread() is self._thread:
             run()
         else:
-            self.put(run, urgent=False).result()
+            self.add_job(run, urgent=False).result()
 
-    def stop(self) -> bool:
+    def finish_jobs_and_stop(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""
         if not self._queue.close():
             return False
@@ -156,13 +156,13 @@ class Writer:
             self._connection.close()
         self._engine.dispose()
 
-    def put(self, fn: Callable[[], T], *, urgent: bool, shares: bool = False) -> Future[T]:
+    def add_job(self, fn: Callable[[], T], *, urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the thread.
 
         Raises:
             StoreError: The store is closed.
         """
-        future = self._queue.put(fn, urgent=urgent, shares=shares)
+        future = self._queue.add_job(fn, urgent=urgent, shares=shares)
         if future is None:
             raise make_closed_error(self._path)
         return future
@@ -205,7 +205,7 @@ class Writer:
             if len(jobs) > 1:
                 self._run_jobs_together(jobs)
             else:
-                jobs[0].finish()
+                jobs[0].run_and_resolve()
             del jobs  # what was written may be large, and the next job may take long to come
 
     def _run_jobs_together(self, jobs: Sequence[WriteJob]) -> None:
@@ -227,7 +227,7 @@ class Writer:
         except BaseException as error:  # as above
             for job in jobs:
                 if is_at_work:
-                    job.finish()
+                    job.run_and_resolve()
                 else:  # the lock or the disk, for which each would wait in turn
                     job.future.set_exception(error)
             return

@@ -14,7 +14,7 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
-    no_score,
+    make_empty_score,
     score_corrected_window,
 )
 from faithtui.domain.verdicts import ClaimKind
@@ -33,7 +33,7 @@ class HomeLabel:
     label: str | None
 
 
-def home_labels(
+def read_home_labels(
     connection: Connection, which: ColumnElement[bool]
 ) -> dict[AnswerKey, list[HomeLabel]]:
     """Read the home labels of conversations of runs, by item and turn.
@@ -54,7 +54,7 @@ def home_labels(
     return labels
 
 
-def document_labels(
+def read_document_labels(
     connection: Connection, which: ColumnElement[bool]
 ) -> dict[AnswerKey, list[HomeLabel]]:
     """Read what was said of the documents behind each answer, by item and turn.
@@ -131,7 +131,7 @@ def read_home_scores(connection: Connection, which: ColumnElement[bool]) -> dict
     return homes
 
 
-def answer_score(
+def score_answer(
     rule: ScoringRule,
     labels: Sequence[HomeLabel],
     home: Score | None,
@@ -149,7 +149,7 @@ def answer_score(
             `x` is left out.
     """
     if home is None:
-        return no_score(ScoreState.SKIPPED, "the answer is in no window")
+        return make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
     if home.state in (ScoreState.FAILED, ScoreState.SKIPPED):
         return home
     said = human or {}

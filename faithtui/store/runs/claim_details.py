@@ -36,7 +36,7 @@ class ClaimDetails:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def passages(self, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
+    def read_passages(self, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
         """Read what claims of a run were judged against.
 
         Args:
@@ -51,10 +51,10 @@ class ClaimDetails:
         with self._database.open_reader() as connection:
             found: Passages = {}
             for some in split_into_chunks(list(claims)):
-                found |= _passages(connection, run_id, some)
+                found |= _read_passages(connection, run_id, some)
             return found
 
-    def answer_texts(
+    def read_answer_texts(
         self, conversations: Iterable[ConversationId]
     ) -> dict[tuple[ConversationId, int], str]:
         """Read what the assistant said in conversations, by conversation and turn."""
@@ -69,7 +69,7 @@ class ClaimDetails:
                 found |= {(ConversationId(row[0]), row[1]): row[2] for row in rows}
         return found
 
-    def notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
+    def read_notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
         """Read the remarks of people on the claims of a run; claims without one are left out."""
         with self._database.open_reader() as connection:
             noted = connection.execute(
@@ -84,7 +84,7 @@ class ClaimDetails:
                         found[claim_id] = remarks
             return found
 
-    def evidence(self, run_id: RunId) -> dict[ClaimId, tuple[MarkedText, ...]]:
+    def read_marked_evidence(self, run_id: RunId) -> dict[ClaimId, tuple[MarkedText, ...]]:
         """Read what people marked as evidence on the claims of a run; others are left out."""
         with self._database.open_reader() as connection:
             marked = connection.execute(
@@ -113,7 +113,7 @@ class ClaimDetails:
         }
         return {claim_id: marks for claim_id, marks in found.items() if marks}
 
-    def repeats(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
+    def read_repeats(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
         """Read second verdicts of people on claims of a run, in its words; () without any.
 
         Raises:
@@ -142,7 +142,7 @@ def _select_labelled_claims(run_id: RunId) -> Select[Any]:
     )
 
 
-def _passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
+def _read_passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) -> Passages:
     homes = connection.execute(
         select(
             verdict.c.claim_id,

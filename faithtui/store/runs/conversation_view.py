@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from faithtui.domain.annotations import HumanVerdict, find_judge_exposures
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
-from faithtui.domain.scores import ScoreState, no_score, score_conversation
+from faithtui.domain.scores import ScoreState, make_empty_score, score_conversation
 from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
@@ -118,7 +118,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
 def _fill_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
     """Put a row where a window is still to be judged, so that the others keep their places."""
     found: list[WindowRow] = []
-    waiting = no_score(ScoreState.INCOMPLETE, "not judged yet")
+    waiting = make_empty_score(ScoreState.INCOMPLETE, "not judged yet")
     for row in rows:
         while len(found) < row.position:
             found.append(WindowRow(len(found), (), waiting, waiting, None, False, ()))

@@ -15,7 +15,7 @@ from faithtui.store.records import (
     ItemCheckResult,
     ItemState,
 )
-from faithtui.store.runs.rollups import TEXT_COUNTS, change_item
+from faithtui.store.runs.rollups import TEXT_COUNTS, update_item_and_counters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -57,7 +57,7 @@ class Findings:
         with self._database.open_reader() as connection:
             return tuple(ItemId(each) for each in connection.scalars(statement))
 
-    def surplus(self, item: ItemId) -> dict[int, tuple[str | None, ...]]:
+    def read_surplus_words(self, item: ItemId) -> dict[int, tuple[str | None, ...]]:
         """Read the words a judge gave beyond the last claim, by position of the window."""
         with self._database.open_reader() as connection:
             rows = connection.execute(
@@ -265,7 +265,7 @@ def _save_findings(connection: Connection, checked: Sequence[ItemCheckResult]) -
         if run_id is None:
             continue
         written += 1
-        change_item(connection, each.item, write_findings(connection, run_id, each))
+        update_item_and_counters(connection, each.item, write_findings(connection, run_id, each))
     return written
 
 

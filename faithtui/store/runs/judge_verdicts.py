@@ -170,7 +170,7 @@ def read_claim_labels(
     return {ClaimId(claim_id): label for claim_id, label in connection.execute(words)}
 
 
-def answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int], str]:
+def read_answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int], str]:
     """Read what the judged answers say, by place of the conversation in the run and turn."""
     rows = connection.execute(
         select(run_item.c.number, turn.c.position, turn.c.content)

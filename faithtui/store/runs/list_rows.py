@@ -17,7 +17,7 @@ from faithtui.store.records import (
     LabelCount,
     RunRow,
 )
-from faithtui.store.runs.run_rows import run_from_row, text_counts
+from faithtui.store.runs.run_rows import read_text_counts, run_from_row
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -149,7 +149,7 @@ def _integrity_from_row(row: AnyRow) -> IntegritySummary:
         return IntegritySummary()
     if row.checked != CHECKS:
         return IntegritySummary(unchecked=1)
-    return IntegritySummary(text_counts(row), checked=1)
+    return IntegritySummary(read_text_counts(row), checked=1)
 
 
 def count_own_labels(

@@ -19,10 +19,10 @@ from faithtui.store.records import (
 )
 from faithtui.store.runs.answer_view import (
     HomeLabel,
-    answer_score,
-    document_labels,
-    home_labels,
+    read_document_labels,
+    read_home_labels,
     read_home_scores,
+    score_answer,
 )
 from faithtui.store.runs.list_rows import item_rows, run_rows
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
@@ -102,7 +102,7 @@ def _compute_columns(
 ) -> list[dict[int, ComparisonCell]]:
     """Compute what each run says, by turn; turns it did not judge are left out."""
     which = run_item.c.id.in_([each.item.id for each in runs])
-    labels = home_labels(connection, which) | document_labels(connection, which)
+    labels = read_home_labels(connection, which) | read_document_labels(connection, which)
     homes = read_home_scores(connection, which)
     columns = []
     for each in runs:
@@ -130,10 +130,10 @@ def _make_cell(
 ) -> ComparisonCell:
     counts = Counter(each.label for each in labels)
     return ComparisonCell(
-        score=answer_score(rule, labels, home),
+        score=score_answer(rule, labels, home),
         labels={label: count for label, count in counts.items() if label is not None},
         missing=counts[None],
-        corrected=answer_score(rule, labels, home, consensus),
+        corrected=score_answer(rule, labels, home, consensus),
     )
 
 

@@ -23,7 +23,7 @@ from faithtui.domain.scores import (
     ScoreSet,
     ScoreState,
     WindowLabels,
-    no_score,
+    make_empty_score,
     score_conversation,
 )
 from faithtui.domain.windows import split_into_interactions
@@ -205,7 +205,9 @@ def refresh_conversation(
     """
     human = replay_verdicts(read_conversation_acts(connection, conversation_id))
     for item in items:
-        change_item(connection, item, human_columns(connection, item, conversation_id, human))
+        update_item_and_counters(
+            connection, item, compute_human_columns(connection, item, conversation_id, human)
+        )
 
 
 def list_items_with_claim(connection: Connection, claim_id: int) -> list[int]:
@@ -217,7 +219,7 @@ def list_items_with_claim(connection: Connection, claim_id: int) -> list[int]:
     )
 
 
-def human_columns(
+def compute_human_columns(
     connection: Connection,
     item: int,
     conversation_id: int,
@@ -264,7 +266,7 @@ def human_columns(
             judge = corrected = None
         case ItemState.SKIPPED:
             judge = corrected = _make_equal_scores(
-                no_score(ScoreState.SKIPPED, reason or "skipped")
+                make_empty_score(ScoreState.SKIPPED, reason or "skipped")
             )
         case ItemState.FAILED | ItemState.DONE:
             judge, _ = score_conversation(windows, rule)
@@ -272,7 +274,7 @@ def human_columns(
             if state is ItemState.FAILED and judge.windowed.state is not ScoreState.FAILED:
                 # Something failed outside the stored windows; what is there is not the whole.
                 judge = corrected = _make_equal_scores(
-                    no_score(ScoreState.FAILED, reason or "failed")
+                    make_empty_score(ScoreState.FAILED, reason or "failed")
                 )
     return {
         **columns,
@@ -287,7 +289,7 @@ def _make_equal_scores(score: Score) -> ScoreSet:
     return ScoreSet(score, score, score)
 
 
-def change_item(connection: Connection, item: int, columns: dict[str, object]) -> None:
+def update_item_and_counters(connection: Connection, item: int, columns: dict[str, object]) -> None:
     """Write columns of a conversation of a run, and move the run's counters by the difference."""
     before = connection.execute(_COUNTS, {"item": item}).one()._asdict()
     connection.execute(_CHANGE, {**columns, "item": item})

@@ -19,7 +19,7 @@ from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_fro
 _FROM_COLUMN: Final[Mapping[object, Callable[[Any], Any]]] = {
     bool: bool,
     JudgeProfile: JudgeProfile.from_json,
-    FailureLimit: lambda text: FailureLimit.read(text or "") or DEFAULT_FAILURE_LIMIT,
+    FailureLimit: lambda text: FailureLimit.parse(text or "") or DEFAULT_FAILURE_LIMIT,
     Path | None: lambda text: None if text is None else Path(text),
     RunState: RunState,
     ScoringRule: scoring_rule_from_json,
@@ -66,10 +66,10 @@ def _integrity_from_row(row: Any) -> IntegritySummary:
     judged = row.done + row.failed
     if row.checks != CHECKS:
         return IntegritySummary(unchecked=judged)
-    return IntegritySummary(text_counts(row), row.checked, max(0, judged - row.checked))
+    return IntegritySummary(read_text_counts(row), row.checked, max(0, judged - row.checked))
 
 
-def text_counts(row: Any) -> TextCounts:
+def read_text_counts(row: Any) -> TextCounts:
     """Read what the checks counted from a row of a run, or of a conversation of one."""
     return TextCounts(
         claims=row.checked_claims,

@@ -48,7 +48,7 @@ from faithtui.store.runs.list_rows import (
     select_ordered_items,
 )
 from faithtui.store.runs.metric_comparison import compare_view
-from faithtui.store.runs.rollups import change_item, human_columns
+from faithtui.store.runs.rollups import compute_human_columns, update_item_and_counters
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
 from faithtui.store.schema.column_types import make_json_storable
 from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json, span_from_row
@@ -603,7 +603,7 @@ def _close_item(
         found: Columns of its checks; None: it is not checked in this state.
     """
     human = replay_verdicts(read_conversation_acts(connection, conversation_id))
-    change_item(
+    update_item_and_counters(
         connection,
         item,
         {
@@ -611,6 +611,8 @@ def _close_item(
             "reason": reason,
             "conclusion": conclusion,
             **(found or {"checked": 0}),
-            **human_columns(connection, item, conversation_id, human, state=state, reason=reason),
+            **compute_human_columns(
+                connection, item, conversation_id, human, state=state, reason=reason
+            ),
         },
     )

@@ -16,7 +16,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
-from faithtui.store.runs.rollups import change_item, count_claims_by_label
+from faithtui.store.runs.rollups import count_claims_by_label, update_item_and_counters
 from faithtui.store.schema.column_types import claim_digest, statement_digest, text_hash
 from faithtui.store.schema.json_columns import images_from_json, span_columns
 from faithtui.store.schema.statements import insert_returning_id
@@ -92,7 +92,7 @@ def save_window(
     claim_ids = [claims[each.claim] for each in assessment.verdicts]
     _add_verdicts(connection, item, window_id, assessment, claim_ids)
     _add_evidence(connection, item, assessment, claim_ids, truths)
-    change_item(
+    update_item_and_counters(
         connection,
         item,
         {
@@ -393,7 +393,7 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     if not gone:
         return
     _remove_windows(connection, item, gone)
-    change_item(
+    update_item_and_counters(
         connection,
         item,
         {

@@ -203,7 +203,7 @@ def shrink_claim_sets(connection: Connection, claims: Sequence[int]) -> int:
         if not sample_.claims:
             delete_claim_sets(connection, [number])
             continue
-        populations, drawn = _count_strata(sample_.design, frame, sample_.claims)
+        populations, drawn = _count_frame_and_drawn(sample_.design, frame, sample_.claims)
         columns: dict[str, Any] = {
             "frame": len(frame),
             "strata": [
@@ -274,7 +274,7 @@ def among_claims(
     return column.in_(select(listed.c.value))
 
 
-def _count_strata(
+def _count_frame_and_drawn(
     design: SamplingDesign, frame: Sequence[FrameUnit], drawn: Sequence[SampledClaim]
 ) -> tuple[Counter[str], Counter[str]]:
     """Count what there is of each stratum, and what was drawn."""

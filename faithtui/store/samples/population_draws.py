@@ -244,8 +244,16 @@ def _write_claims(
             select(sample_claim.c.claim_id).where(sample_claim.c.sample_id == number)
         ).scalars()
     )
-    kept = [(each, found) for each, found in _pair(draw.known, ids) if found[0] in stored]
-    fresh = [(each, found) for each, found in _pair(draw.fresh, ids) if found[0] not in stored]
+    kept = [
+        (each, found)
+        for each, found in _pair_claims_with_numbers(draw.known, ids)
+        if found[0] in stored
+    ]
+    fresh = [
+        (each, found)
+        for each, found in _pair_claims_with_numbers(draw.fresh, ids)
+        if found[0] not in stored
+    ]
     strata = _recount_strata(draw, [each for each, _ in (*kept, *fresh)])
     probability = {each.name: each.probability for each in strata}
     for each, (claim_id, _) in kept:
@@ -286,7 +294,7 @@ def _write_claims(
     connection.execute(update(sample).where(sample.c.id == number).values(strata=columns))
 
 
-def _pair(
+def _pair_claims_with_numbers(
     claims: Sequence[DrawnClaim], ids: Mapping[tuple[Identity, Claim], tuple[ClaimId, ItemId]]
 ) -> list[tuple[DrawnClaim, tuple[ClaimId, ItemId]]]:
     """Give each claim its numbers; one that is not in the store is left out."""

@@ -164,7 +164,9 @@ class Samples:
         frame = self.read_frame(before.run, before.stratified_by, before.created_at)
         plan = SamplePlan(before.design, before.seed, shown_share=before.shown_share)
         drawn = make_sample_draw(frame, enlarge_plan(plan, before.strata, more))
-        if drawn.frame != before.frame or _populations(drawn.strata) != _populations(before.strata):
+        if drawn.frame != before.frame or _list_stratum_sizes(drawn.strata) != _list_stratum_sizes(
+            before.strata
+        ):
             raise StoreError(
                 "what the run has judged is not what this sample was drawn from any more; "
                 "draw a new sample"
@@ -309,7 +311,7 @@ class Samples:
                 for row in rows
             )
 
-    def strata(self, sample_id: SampleId, reviewer: str) -> tuple[StratumRow, ...]:
+    def read_stratum_progress(self, sample_id: SampleId, reviewer: str) -> tuple[StratumRow, ...]:
         """Say how far a person has come with each stratum of a sample.
 
         Raises:
@@ -342,7 +344,7 @@ def _make_count_columns(drawn: SampleDraw) -> dict[str, object]:
     }
 
 
-def _populations(strata: Sequence[Stratum]) -> list[tuple[str, int]]:
+def _list_stratum_sizes(strata: Sequence[Stratum]) -> list[tuple[str, int]]:
     return [(each.name, each.population) for each in strata]
 
 

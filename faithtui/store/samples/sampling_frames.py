@@ -102,9 +102,9 @@ def _make_value_reader(
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda rows: _name_values(rows.labels, name_verdict_stratum)
+            return lambda rows: _map_distinct_values(rows.labels, name_verdict_stratum)
         case "turn":
-            return lambda rows: _name_values(
+            return lambda rows: _map_distinct_values(
                 rows.turns, lambda turn: _name_turn_band(turn // 2 + 1)
             )
         case "model":
@@ -123,7 +123,7 @@ def _make_value_reader(
             ]
 
 
-def _name_values(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+def _map_distinct_values(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
     """Name values of which there are few different ones."""
     names = {value: named(value) for value in set(values)}
     return [names[value] for value in values]

@@ -117,7 +117,7 @@ class SearchStop:
             raise SearchStopped
 
 
-def make_ground(
+def make_filter_context(
     rule: ScoringRule, *, blind: bool = False, scope: Scope | None = None
 ) -> FilterContext:
     """Say which words a filter over a run may hold.
@@ -283,7 +283,7 @@ class Search:
         """Say which home verdicts are of claims that meet a term about claims."""
         value = term.value.casefold()
         if term.name is TermName.VERDICT:
-            label = None if value == MISSING else make_ground(place.rule).find_label(value)
+            label = None if value == MISSING else make_filter_context(place.rule).find_label(value)
             if term.negated:
                 return verdict.c.label.is_distinct_from(label)
             return verdict.c.label.is_(None) if label is None else verdict.c.label == label

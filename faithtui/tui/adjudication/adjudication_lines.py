@@ -149,7 +149,7 @@ def _format_gap(seconds: float) -> str:
     return fmt.count_in_words(round(max(0.0, seconds)), "second")
 
 
-def judges_in(compared: RaterRecords) -> tuple[RunId, ...]:
+def choose_judge_columns(compared: RaterRecords) -> tuple[RunId, ...]:
     """Choose the judges that have a column in the list: the run's own, then the newest."""
     return tuple(each.id for each in compared.runs[:MOST_JUDGES])
 
@@ -158,7 +158,9 @@ def claim_head(compared: RaterRecords, most: int, spec: "MetricSpec", width: int
     """Draw the headings of the list; `most` people said something about one claim."""
     people = " ".join(LETTERS[:most])
     judges = (
-        "".join(f" {f'#{run}':>3}" for run in judges_in(compared)) if width >= JUDGES_FROM else ""
+        "".join(f" {f'#{run}':>3}" for run in choose_judge_columns(compared))
+        if width >= JUDGES_FROM
+        else ""
     )
     return align_to_edges(
         [Piece(f"   {spec.units[0]}", "quiet")], [Piece(f"{people} F{judges} ", "quiet")], width
@@ -184,7 +186,7 @@ def claim_line(
         right.append(Piece(" "))
     right.append(_letter_piece(claim.final.verdict, labels) if claim.final else Piece(" "))
     if width >= JUDGES_FROM:
-        for run in judges_in(compared):
+        for run in choose_judge_columns(compared):
             right.append(Piece("   "))
             if claim.is_open:
                 right.append(Piece(fmt.HIDDEN_CELL, "quiet"))

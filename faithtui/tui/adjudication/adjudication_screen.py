@@ -21,7 +21,7 @@ from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.adjudication.claim_reader import ClaimReader
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.screen.label_undo import LabelUndo
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -196,7 +196,7 @@ class AdjudicateScreen(FaithScreen):
     def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
         reads = self.session.store.raters
         compared = reads.read_rater_records(run)
-        spec = spec_of(compared.run.spec)
+        spec = get_metric_spec(compared.run.spec)
         from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
 
         again = compute_self_consistency(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))

@@ -82,7 +82,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         """Measure from now on how long the chosen claim has been on screen."""
         self._claim_shown_s = self.session.seconds()
 
-    def require_painted_claim(self) -> "SelectedClaim | None":
+    def get_painted_claim_or_refuse(self) -> "SelectedClaim | None":
         """Give the painted claim when the cursor is still on it; else that is said."""
         claim = self.screen.claim_at_cursor()
         if claim is None:
@@ -96,7 +96,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
 
     def action_take(self, side: int) -> None:
         """Take over what A or B says."""
-        chosen = self.require_painted_claim()
+        chosen = self.get_painted_claim_or_refuse()
         if chosen is None:
             return
         opinions = order_anonymously(chosen.claim)
@@ -104,20 +104,20 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
             return
-        self._decide(chosen, opinions[side].verdict or NOT_A_CLAIM)
+        self._save_final_label(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_final(self, number: int) -> None:
         """Give a final word by its key."""
-        chosen = self.require_painted_claim()
+        chosen = self.get_painted_claim_or_refuse()
         if chosen is None or self.screen.spec is None:
             return
         names = self.screen.spec.labels.names
         if number >= len(names):
             self.refuse(f"{self.screen.spec.title} has no verdict on this key")
             return
-        self._decide(chosen, NOT_A_CLAIM if number < 0 else names[number])
+        self._save_final_label(chosen, NOT_A_CLAIM if number < 0 else names[number])
 
-    def _decide(self, chosen: "SelectedClaim", verdict: str) -> None:
+    def _save_final_label(self, chosen: "SelectedClaim", verdict: str) -> None:
         """Save the final word, also over an earlier one, and go to the next claim without one."""
         self.save_final_label(chosen, verdict)
         self._go_to_next_open(chosen.claim.claim)
@@ -151,7 +151,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
 
     def action_discuss(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
-        chosen = self.require_painted_claim()
+        chosen = self.get_painted_claim_or_refuse()
         if chosen is None:
             return
         claim = chosen.claim

@@ -34,7 +34,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def action_note(self) -> None:
         """Open the line for a note, with the one that is there."""
-        chosen = self.screen.labels.require_painted_claim()
+        chosen = self.screen.labels.get_painted_claim_or_refuse()
         if chosen is None:
             return
         note = self._find_note(chosen)

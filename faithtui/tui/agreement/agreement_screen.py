@@ -18,7 +18,7 @@ from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.agreement.panes import AgreementPanes
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import spec_of, units_at
+from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -160,7 +160,7 @@ class AgreementScreen(FaithScreen):
             self.input_queue.hold_keys_for(worker, can_give_up=True)
 
     @on(Worker.StateChanged)
-    def tell_given_up(self, event: Worker.StateChanged) -> None:
+    def show_given_up(self, event: Worker.StateChanged) -> None:
         """Say how to compute what escape has given up."""
         if event.worker is self._reading and event.state is WorkerState.CANCELLED:
             self._show_instead_of_figures("Not computed: {app.go} {go.agreement} computes it.")
@@ -192,7 +192,7 @@ class AgreementScreen(FaithScreen):
             if points is not None:
                 self.call_later(self.show_loaded, points, self.spec)
         agreement = await self.read(compute_run_agreement, store, run, self.settings)
-        spec = await self.read(spec_of, agreement.row.spec)
+        spec = await self.read(get_metric_spec, agreement.row.spec)
         self.call_later(self.show_loaded, agreement, spec)
 
     def show_loaded(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
@@ -220,8 +220,8 @@ class AgreementScreen(FaithScreen):
             self.set_title([Piece("  no run", "quiet")])
             self._show_instead_of_figures("There is no run yet: {go.runs}, {runs.new}.")
             return
-        units = units_at(self.level, spec)
-        level = draw.level_of(found.report, self.level)
+        units = name_units_at_level(self.level, spec)
+        level = draw.get_level_report(found.report, self.level)
         with self.app.batch_update():
             self.query_one(AgreementPanes).draw(
                 found.report, self.level, spec, blind=self.session.is_blind, width=self.size.width

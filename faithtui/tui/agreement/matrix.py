@@ -8,7 +8,7 @@ from textual.message import Message
 
 from faithtui.agreement.report.model import LevelReport
 from faithtui.tui.agreement import matrix_lines as draw
-from faithtui.tui.metric_view import units_at
+from faithtui.tui.metric_view import name_units_at_level
 from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class MatrixPane(Pane):
         self._level, self._spec = level, spec
         self.show(
             lambda width: draw.matrix_lines(level, self.cell, self.has_focus, spec.labels, width),
-            title=f"Confusion · {units_at(level.level, spec)[1]}",
+            title=f"Confusion · {name_units_at_level(level.level, spec)[1]}",
         )
 
     def forget_level(self) -> None:

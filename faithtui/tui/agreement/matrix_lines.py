@@ -9,7 +9,7 @@ from faithtui.agreement.labelled_units import (
     ClaimUnit,
     RunUnits,
     count_votes,
-    decide_answer,
+    decide_answer_by_majority,
     list_winners,
 )
 from faithtui.agreement.report.headline import write_headline
@@ -24,7 +24,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Seve
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.part_lines import estimate_line, next_lines, shade_count
-from faithtui.tui.metric_view import count_units, units_at
+from faithtui.tui.metric_view import count_units, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
@@ -48,7 +48,7 @@ class ListedUnit:
     text: str
 
 
-def level_of(report: AgreementReport, level: ReportLevel) -> LevelReport:
+def get_level_report(report: AgreementReport, level: ReportLevel) -> LevelReport:
     """Give the figures of a level."""
     return report.claims if level is ReportLevel.CLAIMS else report.answers
 
@@ -87,7 +87,7 @@ def list_cell_units(
         if each.passes is not None
         and each.claims
         and (each.passes == (judge == PASS))
-        and decide_answer(each, passing, spec.labels.names) is (human == PASS)
+        and decide_answer_by_majority(each, passing, spec.labels.names) is (human == PASS)
     )
 
 
@@ -335,7 +335,7 @@ def coverage_lines(
     )
     lines = [
         make_line(
-            Piece(f" {fit_text(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
+            Piece(f" {fit_text(f'all {name_units_at_level(level.level, spec)[1]}', 18)}", "quiet"),
             Piece(f"{coverage.units:>6}", "strong"),
         )
     ]
@@ -378,7 +378,7 @@ def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
 def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
-        [escape_line(write_headline(level_of(report, level), report.passing), "strong")],
+        [escape_line(write_headline(get_level_report(report, level), report.passing), "strong")],
         width - 1,
         first=PAD,
     )
@@ -399,11 +399,11 @@ def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> li
         lines += wrap([escape_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
     lines += tips
     mark, look = marks[Severity.INFO]
-    lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
+    lines += wrap([Piece(explain_passing(report))], width - 1, first=[Piece(f" {mark} ", look)])
     return lines
 
 
-def passing_words(report: AgreementReport) -> str:
+def explain_passing(report: AgreementReport) -> str:
     """Say what makes an answer pass in this run."""
     failing = [name for name in report.claims.table.categories if name not in report.passing]
     words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
@@ -498,7 +498,7 @@ def unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line
     return lines + _more_lines(len(units), words, width)
 
 
-def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
+def nothing_labelled_lines(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
     """Say what to do where nothing can be compared yet."""
     return [
         BLANK,

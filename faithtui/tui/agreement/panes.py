@@ -11,7 +11,7 @@ from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.marked_lines import has_marked, marked_lines
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import units_at
+from faithtui.tui.metric_view import name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.widgets.exposure_panes import ExposureRowPane
@@ -70,13 +70,17 @@ class AgreementPanes(Panes):
             blind: Single claims are hidden.
             width: Columns of the screen.
         """
-        labels, units = spec.labels, units_at(kind, spec)
-        level = draw.level_of(report, kind)
+        labels, units = spec.labels, name_units_at_level(kind, spec)
+        level = draw.get_level_report(report, kind)
         self.matrix.show_level(level, spec)
         interval = f" · {report.confidence_level:.0%} interval"
         wide, narrow = width >= layouts.WIDE_FROM, width < layouts.NARROW_BELOW
         # Only what is judged is broken down by people, parts and labels.
-        named = "" if kind is ReportLevel.CLAIMS else f" · {units_at(ReportLevel.CLAIMS, spec)[1]}"
+        named = (
+            ""
+            if kind is ReportLevel.CLAIMS
+            else f" · {name_units_at_level(ReportLevel.CLAIMS, spec)[1]}"
+        )
         # A smaller screen has fewer panes: what has none of its own follows in another one.
         progress = self.query_one("#progress", Pane)
         builders: dict[str, tuple[Builder, str]] = {
@@ -156,7 +160,7 @@ class AgreementPanes(Panes):
                 lambda w: (
                     draw.warning_lines(report, kind, w)
                     if report.primary_level.coverage.compared
-                    else draw.nothing_labelled(report, spec, w)
+                    else draw.nothing_labelled_lines(report, spec, w)
                 ),
                 draw.make_summary_title(report, kind),
             ),

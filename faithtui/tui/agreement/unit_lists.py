@@ -8,7 +8,7 @@ from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import units_at
+from faithtui.tui.metric_view import name_units_at_level
 from faithtui.tui.samples.queue import item_of
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
@@ -31,7 +31,7 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.screen.agreement is None or self.screen.level is None or self.screen.spec is None:
             return
         report = self.screen.agreement.report
-        names = draw.level_of(report, self.screen.level).table.categories
+        names = draw.get_level_report(report, self.screen.level).table.categories
         human, judge = names[row], names[column]
         units = draw.list_cell_units(
             report,
@@ -40,7 +40,7 @@ class UnitLists(Controller["AgreementScreen"]):
             (judge, human),
             self.screen.spec,
         )
-        words = units_at(self.screen.level, self.screen.spec)
+        words = name_units_at_level(self.screen.level, self.screen.spec)
         if not units:
             self.show_message(Piece(f"no {words[0]} in this cell", "warn"))
             return
@@ -64,7 +64,9 @@ class UnitLists(Controller["AgreementScreen"]):
         """Remember whose judge was in view."""
         if self.session.is_blind or self.screen.agreement is None or self.screen.level is None:
             return
-        differences = draw.level_of(self.screen.agreement.report, self.screen.level).disagreements
+        differences = draw.get_level_report(
+            self.screen.agreement.report, self.screen.level
+        ).disagreements
         self._record_exposure(
             [differences[row].conversation for row in rows if row < len(differences)]
         )
@@ -79,7 +81,9 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.refuse_while_blind("the list"):
             return
         if self.screen.agreement is not None and self.screen.level is not None:
-            each = draw.level_of(self.screen.agreement.report, self.screen.level).disagreements[row]
+            each = draw.get_level_report(
+                self.screen.agreement.report, self.screen.level
+            ).disagreements[row]
             self.open_unit(
                 draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             )

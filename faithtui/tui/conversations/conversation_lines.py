@@ -268,7 +268,7 @@ def _format_score(scores: ScoreSet | None) -> str:
     )
 
 
-def no_conversations(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
+def empty_list_lines(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
     """Say why the list is empty."""
     pad = [Piece("  ")]
     if not has_run:

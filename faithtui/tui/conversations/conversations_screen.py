@@ -17,11 +17,11 @@ from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
+    empty_list_lines,
     item_head,
     item_line,
     list_title_pieces,
     make_legend,
-    no_conversations,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.list_actions import ConversationActions
@@ -34,10 +34,10 @@ from faithtui.tui.conversations.list_facts import (
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
-from faithtui.tui.runs.run_lines import nothing_found
+from faithtui.tui.runs.run_lines import nothing_found_lines
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.filter_matches import make_filter_context
 from faithtui.tui.screen.filtered_list import FilteredListScreen
@@ -262,7 +262,7 @@ class ConversationsScreen(FilteredListScreen):
         facts = self.facts
         if facts.run != run:
             facts = await self.read(read_facts, self.session.store, run)
-        spec = await self.read(spec_of, row.spec)
+        spec = await self.read(get_metric_spec, row.spec)
         self.run_row = row
         began = self.session.seconds()
         try:
@@ -356,8 +356,8 @@ class ConversationsScreen(FilteredListScreen):
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:
-            return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
-        return no_conversations(width, self.session.run is not None, self.keys)
+            return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
+        return empty_list_lines(width, self.session.run is not None, self.keys)
 
     def _follow_row(self) -> None:
         row = self.selection

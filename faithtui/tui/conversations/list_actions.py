@@ -152,13 +152,15 @@ class ConversationActions(Controller["ConversationsScreen"]):
         # The thread goes on when the app is left, so it is told to stop.
         left = threading.Event()
         try:
-            path = await self.read(self._write, row.id, items, left)
+            path = await self.read(self._write_conversations, row.id, items, left)
         finally:
             left.set()
         where = make_visible_line(str(path))
         self.show_message(Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet"))
 
-    def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
+    def _write_conversations(
+        self, run: RunId, items: Sequence[ItemId], left: threading.Event
+    ) -> Path:
         from faithtui.engine.review.conversation_json import conversation_json_lines
 
         check_allowed(FILES, os.environ)
@@ -188,7 +190,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             self.refuse(f"run #{row.id} is under way: what fails can be retried afterwards")
             return
         if not self.screen.marks and not (
-            chosen.state is ItemState.FAILED or _lacks_verdict(chosen)
+            chosen.state is ItemState.FAILED or _is_unscored_for_missing_verdict(chosen)
         ):
             self.refuse("nothing failed or lacks a verdict in the chosen conversation")
             return
@@ -209,7 +211,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         return True
 
 
-def _lacks_verdict(row: ItemRow) -> bool:
+def _is_unscored_for_missing_verdict(row: ItemRow) -> bool:
     """Whether a judged conversation has no score because a verdict is missing."""
     return row.scores is not None and row.scores.windowed.state is ScoreState.INCOMPLETE
 

@@ -56,12 +56,12 @@ def list_binding_classes() -> tuple[type[DOMNode], ...]:
 
     def rank_class(kind: type[DOMNode]) -> tuple[int, int, str]:
         rank = 0 if issubclass(kind, App) else 1 if kind.__name__ == "FaithScreen" else 3
-        return (2, main.index(kind), "") if kind in main else (rank, 0, title_of(kind))
+        return (2, main.index(kind), "") if kind in main else (rank, 0, make_class_title(kind))
 
     return tuple(sorted(found, key=rank_class))
 
 
-def title_of(kind: type[DOMNode]) -> str:
+def make_class_title(kind: type[DOMNode]) -> str:
     """Name a class for people: `ClaimList` is `Claim list`."""
     if issubclass(kind, App):
         return "Everywhere"
@@ -73,19 +73,19 @@ def title_of(kind: type[DOMNode]) -> str:
     return " ".join(words).capitalize()
 
 
-def every_binding() -> Iterator[tuple[str, Binding]]:
+def list_bindings_by_class() -> Iterator[tuple[str, Binding]]:
     """List bindings by class, in the order they were written; inherited ones only once."""
     for kind in list_binding_classes():
         for binding in kind.__dict__["BINDINGS"]:
             if isinstance(binding, Binding):
-                yield title_of(kind), binding
+                yield make_class_title(kind), binding
 
 
 @lru_cache(maxsize=1)
 def default_keys() -> Mapping[str, tuple[str, ...]]:
     """Give the keys of every id, as they are by default."""
     found: dict[str, dict[str, None]] = {}
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         if binding.id is not None:
             for key in binding.key.split(","):
                 found.setdefault(binding.id, {})[normalise_key(key)] = None
@@ -99,12 +99,12 @@ def list_key_chains() -> tuple[KeyChain, ...]:
     found: list[KeyChain] = []
     for screen in list_screen_classes():
         # Keys stop at a window above a screen.
-        outer: KeyChain = (node_of(screen),)
+        outer: KeyChain = (merge_class_bindings(screen),)
         if not issubclass(screen, ModalScreen):
-            outer = (*outer, node_of(app))
+            outer = (*outer, merge_class_bindings(app))
         found.append(outer)
-        held = tuple(node_of(holder) for holder in holders_of(screen))
-        found += [(node_of(pane), *held, *outer) for pane in panes_of(screen)]
+        held = tuple(merge_class_bindings(holder) for holder in list_pane_holders(screen))
+        found += [(merge_class_bindings(pane), *held, *outer) for pane in list_panes(screen)]
     return tuple(found)
 
 
@@ -117,24 +117,24 @@ def list_screen_classes() -> list[type[DOMNode]]:
         if _is_own_node_class(each) and issubclass(each, Screen)
     }
     extended = {base for each in found for base in each.__mro__[1:]}
-    return sorted(found - extended, key=title_of)
+    return sorted(found - extended, key=make_class_title)
 
 
-def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
+def list_panes(screen: type[DOMNode]) -> list[type[Widget]]:
     """List the panes that a screen can have: those its modules know, and what these know."""
-    return [each for each in _widgets_of(screen) if each.can_focus]
+    return [each for each in _list_widgets(screen) if each.can_focus]
 
 
-def holders_of(screen: type[DOMNode]) -> list[type[Widget]]:
+def list_pane_holders(screen: type[DOMNode]) -> list[type[Widget]]:
     """List what holds panes of a screen and has keys for all of them."""
     return [
         each
-        for each in _widgets_of(screen)
+        for each in _list_widgets(screen)
         if not each.can_focus and each.__dict__.get("BINDINGS") and issubclass(each, Panes)
     ]
 
 
-def _widgets_of(screen: type[DOMNode]) -> list[type[Widget]]:
+def _list_widgets(screen: type[DOMNode]) -> list[type[Widget]]:
     found: set[type[Widget]] = set()
     left = [each.__module__ for each in screen.__mro__ if each.__module__.startswith(_PACKAGE)]
     seen: set[str] = set()
@@ -152,10 +152,10 @@ def _widgets_of(screen: type[DOMNode]) -> list[type[Widget]]:
                 if each.__module__.startswith(_WIDGETS) or issubclass(each, Panes):
                     left.append(each.__module__)
                 found.add(each)
-    return sorted(found, key=title_of)
+    return sorted(found, key=make_class_title)
 
 
-def node_of(kind: type[DOMNode]) -> KeyNode:
+def merge_class_bindings(kind: type[DOMNode]) -> KeyNode:
     """Merge the keys of a class and its bases: the key of a class goes before its base's."""
     keys: dict[str, tuple[str, ...]] = {}
     for base in reversed(kind.__mro__):
@@ -166,7 +166,7 @@ def node_of(kind: type[DOMNode]) -> KeyNode:
             for key in map(normalise_key, binding.key.split(",")):
                 own[key] = (*own.get(key, ()), *([binding.id] if binding.id else []))
         keys |= own
-    return KeyNode(title_of(kind), keys)
+    return KeyNode(make_class_title(kind), keys)
 
 
 def normalise_key(key: str) -> str:
@@ -182,11 +182,11 @@ def key_tables(keymap: Mapping[str, str] | None = None) -> str:
     """
     parts: list[str] = []
     current = ""
-    for scope, binding in every_binding():
+    for scope, binding in list_bindings_by_class():
         if scope != current:
             current = scope
             parts += [f"\n## {scope}\n", "| key | does | id |", "|---|---|---|"]
-        keys = " ".join(_format_cell(key) for key in keys_of(binding, keymap or {}))
+        keys = " ".join(_format_cell(key) for key in format_binding_keys(binding, keymap or {}))
         words = KeyNames(keymap or {}).fill_in_keys(binding.tooltip)
         parts.append(f"| {keys} | {words} | `{binding.id}` |")
     return "\n".join(parts).lstrip("\n") + "\n"
@@ -201,22 +201,22 @@ def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
     head = ["does", "id", "default", *presets]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     seen: set[str] = set()
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         name = binding.id or ""
         if name in seen or not any(name in keymap for keymap in presets.values()):
             continue
         seen.add(name)
-        own = keys_of(binding, {})
+        own = format_binding_keys(binding, {})
         cells = [" ".join(map(_format_cell, own))]
         for keymap in presets.values():
-            changed = keys_of(binding, keymap)
+            changed = format_binding_keys(binding, keymap)
             cells.append("" if changed == own else " ".join(map(_format_cell, changed)))
         words = KeyNames({}).fill_in_keys(binding.tooltip)
         lines.append(f"| {words} | `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
+def format_binding_keys(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
     """Write the keys of a binding as people read them."""
     changed = keymap.get(binding.id or "")
     keys = (changed or binding.key).split(",")

@@ -164,7 +164,7 @@ def merge_key_help(bindings: Iterable[tuple[str, ActiveBinding]]) -> list[KeyHel
         binding = each.binding
         if binding.id is None or not each.enabled:
             continue
-        keys, _ = found.setdefault((scope, binding.id), ([], words_of(binding)))
+        keys, _ = found.setdefault((scope, binding.id), ([], get_tooltip_words(binding)))
         key = format_key(binding)
         if key not in keys:
             keys.append(key)
@@ -174,7 +174,7 @@ def merge_key_help(bindings: Iterable[tuple[str, ActiveBinding]]) -> list[KeyHel
     ]
 
 
-def words_of(binding: Binding) -> str:
+def get_tooltip_words(binding: Binding) -> str:
     """Give the longer words of a binding."""
     return binding.tooltip or binding.description
 

@@ -168,7 +168,7 @@ class KeyNames:
         Raises:
             KeyError: Sentences name no such binding.
         """
-        key = keys_by_id(self._keymap, name, DEFAULT_KEYS_IN_TEXT[name])[0]
+        key = format_keys_by_id(self._keymap, name, DEFAULT_KEYS_IN_TEXT[name])[0]
         return f"{self('app.go')} {key}" if name.startswith("go.") else key
 
     def fill_in_keys(self, text: str) -> str:
@@ -233,7 +233,7 @@ def format_key(binding: Binding) -> str:
     return "+".join((*modifiers, _NAMES.get(last, last)))
 
 
-def keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
+def format_keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
     """Write the keys of a binding as people read them, when it is not at hand.
 
     Args:

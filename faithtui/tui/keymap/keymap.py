@@ -165,10 +165,10 @@ def read_keymap(file: Path) -> dict[str, str]:
     found = read.table
     if not found:
         return {}
-    from faithtui.tui.keymap.bindings import default_keys, every_binding
+    from faithtui.tui.keymap.bindings import default_keys, list_bindings_by_class
 
     known = default_keys()
-    while_typing = {each.id for _, each in every_binding() if each.priority}
+    while_typing = {each.id for _, each in list_bindings_by_class() if each.priority}
     keymap: dict[str, str] = {}
     for written, value in _flatten_table(found):
         where, name = read.format_place(written), OLD_IDS.get(written, written)

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.input_queue import InputQueue
-from faithtui.tui.keymap.key_names import KeyNames, format_key, keys_by_id
+from faithtui.tui.keymap.key_names import KeyNames, format_key, format_keys_by_id
 
 
 class CommandProvider(Provider):
@@ -65,9 +65,9 @@ def list_commands(
             names.fill_in_keys(binding.tooltip or binding.description),
             _make_action_callback(app, input_queue, binding.action, each.node),
         )
-    prefix = keys_by_id(keymap, "app.go", "g")[0]
+    prefix = format_keys_by_id(keymap, "app.go", "g")[0]
     for name, entry in screen_catalog.SCREENS.items():
-        letter = keys_by_id(keymap, f"go.{name}", entry.letter)[0]
+        letter = format_keys_by_id(keymap, f"go.{name}", entry.letter)[0]
         title = f"go to {name}  ({prefix} {letter})"
         yield SystemCommand(title, entry.words, _make_go_callback(go, name))
     yield SystemCommand("theme", "Choose colours, dark or light", app.action_change_theme)

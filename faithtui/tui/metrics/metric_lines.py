@@ -298,7 +298,7 @@ def _run_verdict_lines(
     return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
 
 
-def nothing_to_compare(width: int, keys: KeyNames) -> list[Line]:
+def nothing_to_compare_lines(width: int, keys: KeyNames) -> list[Line]:
     """Say what to do where no run judged the conversation."""
     words = keys.make_pieces(
         "No run has judged this conversation yet: {go.runs}, then {runs.new} starts runs of "

@@ -7,9 +7,13 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.metrics.compare_table import CompareTable
-from faithtui.tui.metrics.metric_lines import MetricComparison, answer_lines, nothing_to_compare
+from faithtui.tui.metrics.metric_lines import (
+    MetricComparison,
+    answer_lines,
+    nothing_to_compare_lines,
+)
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
@@ -73,7 +77,7 @@ class MetricsScreen(FaithScreen):
         if not rows:
             return None
         view = runs.compare_view(rows[0].conversation)
-        specs = tuple(spec_of(each.run.spec) for each in view.runs)
+        specs = tuple(get_metric_spec(each.run.spec) for each in view.runs)
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
         return MetricComparison(view, specs, 0, column)
 
@@ -129,7 +133,7 @@ class MetricsScreen(FaithScreen):
             return
         if not found.view.runs:
             self.table.show(
-                lambda width: nothing_to_compare(width, self.keys), title="Metrics compared"
+                lambda width: nothing_to_compare_lines(width, self.keys), title="Metrics compared"
             )
         else:
             self.table.show_compared(found)

@@ -161,7 +161,7 @@ class NewRunScreen(ModalWindow[None]):
     # Fields
 
     @on(events.DescendantFocus)
-    def follow_focus(self, event: events.DescendantFocus) -> None:
+    def show_hint_of_focused_field(self, event: events.DescendantFocus) -> None:
         """Say what the field is for that is gone to."""
         self.show_hint(event.widget.id or "")
 

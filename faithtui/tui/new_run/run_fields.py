@@ -150,7 +150,7 @@ class RunFields(VerticalScroll):
         self.query_one("#judges", JudgePane).show_choices(choices)
 
     @on(JudgePane.JudgeChosen)
-    def take_judge(self, event: JudgePane.JudgeChosen) -> None:
+    def fill_in_judge(self, event: JudgePane.JudgeChosen) -> None:
         """Write down the judge that was chosen from the list."""
         self.query_one("#judge", Input).value = event.choice.judge
         self.query_one("#server", Input).value = event.choice.base_url or ""
@@ -161,7 +161,7 @@ class RunFields(VerticalScroll):
         self.query_one("#judges", JudgePane).highlight_typed_judge(*self.typed_judge)
 
     @on(ChoicePane.Changed, "#metrics")
-    def remember_options(self) -> None:
+    def fill_in_options(self) -> None:
         """Write the options of the metrics chosen, unless a person typed other ones."""
         field = self.query_one("#options", Input)
         if field.value == self._written_options:

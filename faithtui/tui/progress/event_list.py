@@ -44,9 +44,9 @@ class EventList(Controller["ProgressScreen"]):
         some = tuple(ids[:MOST_NAMED])
         rows = await self.read(self.session.store.runs.item_rows, some)
         self._asked |= set(some)
-        self.screen.call_later(self._take_names, {row.id: row.key for row in rows})
+        self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
 
-    def take(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
+    def add_events(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
         """Take new events, with the cursor on the entry it was on unless that is the newest."""
         if recent == self.recent:
             return
@@ -85,9 +85,9 @@ class EventList(Controller["ProgressScreen"]):
     async def _read_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
         rows = await self.read(self.session.store.runs.item_rows, items)
-        self.screen.call_later(self._take_names, {row.id: row.key for row in rows})
+        self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
 
-    def _take_names(self, names: dict[ItemId, str]) -> None:
+    def _draw_with_names(self, names: dict[ItemId, str]) -> None:
         """Draw events with names."""
         self.names = self.names | names
         self.draw()

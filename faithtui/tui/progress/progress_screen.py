@@ -148,7 +148,7 @@ class ProgressScreen(FaithScreen):
         self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING:
             history = await self.read(_read_history, self.session, row)
-            self.call_later(self.take_history, row, history)
+            self.call_later(self.draw_history, row, history)
 
     async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
         """Read what failed, unless it was read before."""
@@ -181,7 +181,7 @@ class ProgressScreen(FaithScreen):
         self.redraw()
         self.refresh_bindings()
 
-    def take_history(self, row: RunRow, history: RunHistory) -> None:
+    def draw_history(self, row: RunRow, history: RunHistory) -> None:
         """Draw what became of a run that is over."""
         if self.row is not None and self.row.id == row.id:
             self.history = history
@@ -227,7 +227,7 @@ class ProgressScreen(FaithScreen):
         if snapshot is not None:
             if run is not self.attempt:
                 self._start_attempt(run, snapshot)
-            self.event_list.take(snapshot.recent)
+            self.event_list.add_events(snapshot.recent)
         shown = draw.RunView(
             row,
             snapshot,
@@ -238,7 +238,7 @@ class ProgressScreen(FaithScreen):
         self._draw(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
-            self.run_keys.tell_end()
+            self.run_keys.show_cancelled_end()
             self.load()
 
     def _start_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:

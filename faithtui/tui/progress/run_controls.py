@@ -99,7 +99,7 @@ class RunControls(Controller["ProgressScreen"]):
         """Begin with another attempt of the run."""
         self._is_cancelling = False
 
-    def tell_end(self) -> None:
+    def show_cancelled_end(self) -> None:
         """Say that the run is over, if it was cancelled here."""
         if self._is_cancelling:
             self._is_cancelling = False

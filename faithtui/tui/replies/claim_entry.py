@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.judging.tasks import number_units
+from faithtui.domain.judging.tasks import list_named_units
 from faithtui.store.records import CallRow
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def find_claim_entry(
         request = requests.get(call.id)
         if request is None:
             continue
-        units = number_units(request.task)
+        units = list_named_units(request.task)
         same = [(name, unit) for name, unit in units if normalise_text(unit) == text]
         if not same and not _has_statement(call, text):
             continue

@@ -90,7 +90,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.update_view(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
-                self.screen.queue_navigator.tell_outside(claims[row].id)
+                self.screen.queue_navigator.warn_if_outside(claims[row].id)
 
     def limit_to_window_of_row(self, row: int) -> None:
         """Limit the claims to the window of a row; the first row is all of them."""
@@ -102,7 +102,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 )
             )
 
-    def advance(self, claim: ClaimId, *, later: bool = False) -> None:
+    def go_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
         state = self.screen.review_state
         if state is None:
@@ -119,7 +119,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
             if at is None:
                 self.screen.writer.leave_when_saved()
             else:
-                self.screen.writer.stay()
+                self.screen.writer.cancel_leaving()
             self.screen.update_view(at or state.position)
             if at is None:
                 self.screen.panes.claims.block_keys()

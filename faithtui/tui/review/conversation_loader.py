@@ -13,7 +13,7 @@ from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import holds_keys
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -230,7 +230,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         return LoadedConversation(
             view,
             read,
-            spec_of(view.run.spec),
+            get_metric_spec(view.run.spec),
             claim,
             edge,
             queue_position=position,
@@ -291,7 +291,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if not same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:
-            self.screen.undo.tell_undone(loaded.undone)
+            self.screen.undo.show_undone(loaded.undone)
         elif not same:
             self.screen.verdicts.refuse_typed_ahead()
         if self.must_reread:

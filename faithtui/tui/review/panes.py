@@ -12,7 +12,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import capitalise, references_of
+from faithtui.tui.metric_view import capitalise, name_references
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
@@ -173,7 +173,7 @@ class ReviewPanes(Panes):
     def _draw_references(self, state: ReviewState, moved: bool) -> None:
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = state.view, state.position, state.claim, state.spec
-        title = capitalise(references_of(spec))
+        title = capitalise(name_references(spec))
         if claim is not None and spec.references_are_facts:
             window = position.verdict_in(claim, at.window).window
             title += f" for {spec.units[0]} {claim.number} in w{window + 1}"

@@ -176,7 +176,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         else:
             self.go_to_entry(entry)
 
-    def tell_outside(self, claim: ClaimId) -> None:
+    def warn_if_outside(self, claim: ClaimId) -> None:
         """Say that a claim is not one of the queue, and how to go on with it."""
         if self.cursor is not None and claim not in self.cursor.queue.place:
             words = " does not have this claim: {review.next-unlabelled} goes on with it"

@@ -60,7 +60,7 @@ class SessionLine(Controller["ReviewScreen"]):
         # Another thread may forget them meanwhile.
         known = self._repeats
         if known is None or known[0] != run or (queue and queue.repeats):
-            repeats = store.claim_details.repeats(run)
+            repeats = store.claim_details.read_repeats(run)
             known = run, tuple(each for each in repeats if each.reviewer == reviewer)
             self._repeats = known
         sample = None if queue is None else queue.sample

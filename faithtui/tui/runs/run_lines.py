@@ -206,7 +206,7 @@ def run_crumbs(row: RunRow) -> list[Piece]:
     ]
 
 
-def no_runs(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
+def no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
     """Say what to do in an empty store: few lines, so that the smallest screen has them all.
 
     Args:
@@ -248,7 +248,7 @@ def no_runs(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
     ]
 
 
-def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:
+def all_archived_lines(width: int, count: int, keys: KeyNames) -> list[Line]:
     """Say where the runs are when none is listed because all were put away.
 
     Args:
@@ -273,7 +273,7 @@ def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:
     ]
 
 
-def nothing_found(
+def nothing_found_lines(
     width: int, wanted: str, keys: KeyNames, suggestions: Sequence[str] = ()
 ) -> list[Line]:
     """Say that a filter finds nothing, what may have been meant, and the way out."""

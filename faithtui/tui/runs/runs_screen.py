@@ -10,15 +10,15 @@ from faithtui.domain.filters import FilterContext, Scope, TermName
 from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.runs.lowest_scores import LowestScores
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_details
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
-    all_archived,
-    no_runs,
-    nothing_found,
+    all_archived_lines,
+    no_runs_lines,
+    nothing_found_lines,
     run_head,
     run_line,
 )
@@ -202,8 +202,8 @@ class RunsScreen(FilteredListScreen):
         self._is_at_start = False
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
-        specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
-        self.call_later(self.take_specs, specs)
+        specs = await self.read(lambda: {row.id: get_metric_spec(row.spec) for row in rows})
+        self.call_later(self.show_metric_words, specs)
 
     @on(FirstRunsRead)
     def show_first_runs(self, event: FirstRunsRead) -> None:
@@ -252,7 +252,7 @@ class RunsScreen(FilteredListScreen):
             self.show_order()
         self.refresh_bindings()
 
-    def take_specs(self, specs: "Mapping[RunId, MetricSpec]") -> None:
+    def show_metric_words(self, specs: "Mapping[RunId, MetricSpec]") -> None:
         """Draw what is known of the chosen run in the words of its metric."""
         self.specs = specs
         self._show_details()
@@ -278,9 +278,9 @@ class RunsScreen(FilteredListScreen):
         self.post_message(ShowScreen("conversations"))
 
     @on(RowPane.Chosen, "#next")
-    async def take_step(self, event: RowPane.Chosen) -> None:
+    async def run_chosen_step(self, event: RowPane.Chosen) -> None:
         """Do what the chosen step does."""
-        await self.steps.take(event.row)
+        await self.steps.run_step(event.row)
 
     @property
     def selection(self) -> RunRow | None:
@@ -315,10 +315,10 @@ class RunsScreen(FilteredListScreen):
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return no_runs(width, self.keys, can_start=not self.session.is_read_only)
+            return no_runs_lines(width, self.keys, can_start=not self.session.is_read_only)
         if not self.state.filter:
-            return all_archived(width, len(self._all_runs), self.keys)
-        return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
+            return all_archived_lines(width, len(self._all_runs), self.keys)
+        return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
 
     def is_under_way(self, run: RunId) -> bool:
         """Whether a run is on in this process."""

@@ -22,7 +22,7 @@ from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.samples.queue_start import QueueStart
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.samples.sample_lines import (
-    no_queues,
+    no_queues_lines,
     queue_details,
     queue_header_line,
     queue_line,
@@ -163,7 +163,7 @@ class QueuesScreen(FaithScreen):
 
     def draw_empty_list(self, width: int) -> list[Line]:
         """Say what to do while there is no queue."""
-        return no_queues(width, self.session.run is not None, self.keys)
+        return no_queues_lines(width, self.session.run is not None, self.keys)
 
     def show_rows(self, run: RunRow | None, rows: tuple[SampleRow, ...]) -> None:
         """Draw the queues, with the cursor on the same one."""
@@ -205,7 +205,7 @@ class QueuesScreen(FaithScreen):
     async def read_description(self, sample: SampleId) -> None:
         """Read how far the chosen queue is."""
         store, reviewer = self.session.store, self.session.reviewer
-        strata = await self.read(store.samples.strata, sample, reviewer)
+        strata = await self.read(store.samples.read_stratum_progress, sample, reviewer)
         progress = await self.read(read_queue_progress, store, sample, reviewer)
         sequences = await self.read(read_queue_sequences, store, sample, reviewer)
         self.call_later(

@@ -7,7 +7,7 @@ from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
     count_claims_to_draw,
-    limit_labels,
+    limit_labels_per_stratum,
     list_missed_widths,
     plan_for_budget,
     plan_for_target,
@@ -100,7 +100,7 @@ def read_planned_sizes(
     width = text.strip().removeprefix(PLAN).strip().replace(",", ".")
     if shown_share == 1:
         raise ConfigError("plan: no label counts while every claim shows the judge")
-    counting = limit_labels(strata, shown_share)
+    counting = limit_labels_per_stratum(strata, shown_share)
     if not width:
         sizes = plan_for_budget(counting, max(1, round(size * (1 - shown_share)))).sizes
         return count_claims_to_draw(sizes, strata, shown_share)

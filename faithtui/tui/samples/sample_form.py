@@ -223,7 +223,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         self.update_preview()
 
     @on(events.DescendantFocus)
-    def follow_focus(self, event: events.DescendantFocus) -> None:
+    def show_hint_of_focused_field(self, event: events.DescendantFocus) -> None:
         """Say what the field is for that is gone to."""
         words = self.HINTS.get(event.widget.id or "", "")
         self.query_one("#hint", Label).update(Content(words))

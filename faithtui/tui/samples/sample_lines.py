@@ -137,7 +137,7 @@ def _join_columns(
     )
 
 
-def no_queues(width: int, run: bool, keys: KeyNames) -> list[Line]:
+def no_queues_lines(width: int, run: bool, keys: KeyNames) -> list[Line]:
     """Say what to do while there is no queue, or no run to draw one from."""
     words = "No run to draw from yet: {go.runs} goes to the runs, where one is started or opened."
     if run:

@@ -52,7 +52,7 @@ def list_jump_targets(screen: Screen[Any]) -> list[JumpTarget]:
         pane
         for panes in screen.query(Panes).results(Panes)
         for pane in panes.children
-        if _is_seen(pane)
+        if _is_shown_and_focusable(pane)
     ]
     found = [
         JumpTarget(Offset(pane.region.x + 1, pane.region.y), _make_focus_callback(screen, pane))
@@ -122,7 +122,7 @@ class JumpScreen(ModalWindow[JumpTarget | None]):
         self.dismiss(None)
 
 
-def _is_seen(pane: Widget) -> bool:
+def _is_shown_and_focusable(pane: Widget) -> bool:
     return pane.display and pane.can_focus and bool(pane.region)
 
 

@@ -16,9 +16,9 @@ from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.settings.setting_lines import (
     TITLES,
-    choices_of,
     describe_choice,
-    value_of,
+    get_setting_value,
+    list_choices,
 )
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.ascii import wants_ascii
@@ -73,16 +73,16 @@ class SettingEditor(Controller["SettingsScreen"]):
         if name is None or configured is None:
             return
         themes = [*theme.THEMES, *sorted(set(self.app.available_themes) - theme.OWN_NAMES)]
-        choices = choices_of(name, themes, PRESETS)
+        choices = list_choices(name, themes, PRESETS)
         if not choices:
-            self._edit_in_line(name, value_of(configured, name))
+            self._edit_in_line(name, get_setting_value(configured, name))
             return
 
         def change_to_choice(row: str | None) -> None:
             if row is not None:
                 self.change_setting(name, choices[int(row)])
 
-        now = value_of(configured, name)
+        now = get_setting_value(configured, name)
 
         def choice_lines(_width: int) -> list[Line]:
             return [
@@ -155,7 +155,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         self.screen.draw_values()
         if configured.origins[name] is SettingOrigin.DEFAULT:
             words = f"{TITLES[name]}: the default counts again, "
-            words += describe_choice(name, value_of(configured, name))
+            words += describe_choice(name, get_setting_value(configured, name))
             self.show_message(escape_line(words, "good"))
             return
         pieces = [Piece("saved ", "good"), escape_line(f"{TITLES[name]} in {configured.file}")]

@@ -161,7 +161,7 @@ def value_lines(
     return lines + _section_fact_lines(section, facts, width)
 
 
-def value_of(configured: SettingsWithOrigins, name: str) -> str:
+def get_setting_value(configured: SettingsWithOrigins, name: str) -> str:
     """Write a value as people type it; "" for none."""
     value = getattr(configured.settings, name)
     if value is None:
@@ -189,7 +189,7 @@ def _setting_lines(
                 row=number,
             )
         ]
-    text = value_of(configured, name)
+    text = get_setting_value(configured, name)
     origin = configured.origins[name]
     where = configured.describe_origin(name)
     named = f" {TITLES[name]:<{_NAME}}"
@@ -301,10 +301,10 @@ def _format_bytes(size: int) -> str:
 
 def is_chosen(name: str) -> bool:
     """Whether a setting is chosen from a list, and not typed."""
-    return bool(choices_of(name, ("dark",), ("default",)))
+    return bool(list_choices(name, ("dark",), ("default",)))
 
 
-def choices_of(name: str, themes: Sequence[str], presets: Sequence[str]) -> tuple[str, ...]:
+def list_choices(name: str, themes: Sequence[str], presets: Sequence[str]) -> tuple[str, ...]:
     """List what a setting can be chosen from; () where it is typed."""
     return {
         "keys": tuple(presets),

@@ -38,8 +38,8 @@ from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
 from faithtui.domain.scores import (
     ScoreState,
     ScoringRule,
+    make_empty_score,
     make_score,
-    no_score,
     passes_threshold,
 )
 from tests.agreement.documents.building import DATES, HEADER, stored_hostile
@@ -59,7 +59,9 @@ def table(rows: Iterable[AnswerRow], text: str = "An answer.") -> list[Row]:
 
 def rated(number: int, score: float | None, human: str | None, claims: int = 4) -> AnswerUnit:
     found = (
-        no_score(ScoreState.UNDEFINED, "nothing was judged") if score is None else make_score(score)
+        make_empty_score(ScoreState.UNDEFINED, "nothing was judged")
+        if score is None
+        else make_score(score)
     )
     said = () if human is None else (Opinion("ann", human, Action.BLIND, blind=True),)
     return AnswerUnit(

@@ -30,7 +30,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     StratumCounts,
 )
-from faithtui.agreement.report.report import PreparedUnits, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
 from faithtui.agreement.report.settings import (
     ReportLevel,
     ReportSettings,
@@ -87,7 +87,7 @@ def gate(
     wanted: Thresholds = ASKED,
     warnings: Sequence[ReportWarning] | None = None,
 ) -> dict[Criterion, CriterionCheck]:
-    report = report_prepared(prepared)
+    report = make_prepared_report(prepared)
     found = read_gate_figures(report.claims, among_labelled=wanted.among_labelled)
     checks = check_warnings(
         check_thresholds(found, wanted, None),
@@ -158,7 +158,7 @@ def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share()
     """5 of 105 are no `skipped_many` of a report, and all the misses there are."""
     said = [*[("yes", LabelState.SKIPPED)] * 5, *[YES] * 90, *[NO] * 10]
     prepared = sampled(said)
-    assert "skipped_many" not in {each.code for each in report_prepared(prepared).warnings}
+    assert "skipped_many" not in {each.code for each in make_prepared_report(prepared).warnings}
     assert gate(prepared)[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
 
 

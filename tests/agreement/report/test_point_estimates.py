@@ -8,7 +8,11 @@ import pytest
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
-from faithtui.agreement.report.report import PreparedUnits, report_prepared, update_report_points
+from faithtui.agreement.report.report import (
+    PreparedUnits,
+    make_prepared_report,
+    update_report_without_intervals,
+)
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
@@ -103,7 +107,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
     else:
         readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE, settings)
-    report = report_prepared(prepared)
+    report = make_prepared_report(prepared)
     before = chance.sample([each for each in claims if each.human in WORDS], 4)
     after = [labelled(each, chance.choice((*WORDS, "x")), blind=False) for each in before]
     fresh = next(
@@ -114,10 +118,10 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
         after.append(labelled(fresh, "no"))
     moved = {each.claim: each for each in after}
     now = tuple(moved.get(each.claim, each) for each in claims)
-    whole = report_prepared(
+    whole = make_prepared_report(
         PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
     )
-    points = update_report_points(prepared, report, before, after)
+    points = update_report_without_intervals(prepared, report, before, after)
     assert points.claims.table == whole.claims.table
     assert points.claims.coverage == replace(
         whole.claims.coverage, compared_groups=report.claims.coverage.compared_groups
@@ -143,9 +147,11 @@ def test_a_missing_interval_is_called_one_that_comes() -> None:
     readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE)
     other = labelled(claims[0], "no")
-    points = update_report_points(prepared, report_prepared(prepared), [claims[0]], [other])
+    points = update_report_without_intervals(
+        prepared, make_prepared_report(prepared), [claims[0]], [other]
+    )
     assert "its interval is still to come" in points.headline
-    assert points.progress == report_prepared(prepared).progress
+    assert points.progress == make_prepared_report(prepared).progress
 
 
 @pytest.mark.parametrize("groups", [4, 9])
@@ -164,8 +170,10 @@ def test_a_figure_is_withheld_after_a_label_where_a_report_withholds_it(
     other = labelled(claims[1], "no")
     now = (claims[0], other, *claims[2:])
     after = PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
-    points = update_report_points(prepared, report_prepared(prepared), [claims[1]], [other])
-    found, wanted = (dict(estimates(each.claims)) for each in (points, report_prepared(after)))
+    points = update_report_without_intervals(
+        prepared, make_prepared_report(prepared), [claims[1]], [other]
+    )
+    found, wanted = (dict(estimates(each.claims)) for each in (points, make_prepared_report(after)))
     for path, each in found.items():
         assert each.status is wanted[path].status, path
         assert each.value == pytest.approx(wanted[path].value), path

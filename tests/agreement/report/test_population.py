@@ -32,7 +32,7 @@ def test_counts_are_summed_by_stratum_label_and_bundle() -> None:
 
 
 def test_labels_that_are_read_as_one_are_counted_together() -> None:
-    read = POPULATION.recode({"yes": "faithful", "idk": "faithful", "no": "unfaithful"})
+    read = POPULATION.recode_labels({"yes": "faithful", "idk": "faithful", "no": "unfaithful"})
     assert read.count_cells(("faithful", "unfaithful")).sum(axis=(0, 2)).tolist() == [10, 5, 1]
 
 

@@ -28,8 +28,8 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
+    make_empty_score,
     make_score,
-    no_score,
     passes_threshold,
 )
 from tests.agreement.report.building import readings
@@ -263,7 +263,7 @@ def test_answers_without_claims_or_score_are_counted_and_left_out() -> None:
         answers=[
             answer(0),
             answer(1, claims=0),
-            answer(2, no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")),
+            answer(2, make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")),
             answer(3, rule=no_bar),
             answer(4, human=None),
         ]
@@ -421,7 +421,7 @@ answers_st = st.lists(
     st.builds(
         answer,
         st.integers(0, 8),
-        st.sampled_from([0.0, 0.5, 1.0, no_score(ScoreState.FAILED, "it broke")]),
+        st.sampled_from([0.0, 0.5, 1.0, make_empty_score(ScoreState.FAILED, "it broke")]),
         words,
         st.sampled_from([None, 0.0, 0.5, 1.0]),
         claims=st.integers(0, 2),

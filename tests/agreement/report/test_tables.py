@@ -43,7 +43,7 @@ def test_parts_are_those_of_their_units_however_many_there_are(parts: int, *, st
     found = context.count_parts(units, part_of, parts)
     assert len(found) == parts
     for part, each in enumerate(found):
-        own = context.count_some_units_by_group(units.take(np.flatnonzero(part_of == part)))
+        own = context.count_some_units_by_group(units.select_units(np.flatnonzero(part_of == part)))
         assert as_units(each) == as_units(own)
 
 
@@ -58,7 +58,7 @@ def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> 
     found = context.count_cumulative(units, order, looks)
     for look, each in zip(looks, found, strict=True):
         assert as_units(each) == as_units(
-            context.count_some_units_by_group(units.take(order[:look]))
+            context.count_some_units_by_group(units.select_units(order[:look]))
         )
 
 
@@ -69,7 +69,7 @@ def test_parts_of_one_group_each_are_counted_by_themselves(*, strata: bool) -> N
     alone = context.count_single_groups(units, part_of, 3 * GROUPS)
     shares = PERCENT.compute(alone.weighted_by_group)
     for part in range(3 * GROUPS):
-        own = context.count_some_units_by_group(units.take(np.flatnonzero(part_of == part)))
+        own = context.count_some_units_by_group(units.select_units(np.flatnonzero(part_of == part)))
         assert alone.take_groups(np.array([part])).total == own.total
         share = PERCENT.compute(own.whole)
         assert shares[part] == pytest.approx(float(share), nan_ok=True)

@@ -12,7 +12,7 @@ from faithtui.agreement.labelled_units import (
     LabelDesign,
     LabelState,
     Opinion,
-    decide_answer,
+    decide_answer_by_majority,
 )
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport
@@ -209,7 +209,10 @@ def test_an_answer_that_as_many_pass_as_fail_is_left_out() -> None:
     level = agreement_report(readings(answers=both), FAITHFULNESS, RULE).answers
     assert (level.coverage.tied, level.coverage.compared, level.agreement.n) == (1, 5, 5)
     assert level.percent.value == 1
-    assert decide_answer(answer(6, "yes", "idk", "no"), RULE.passing, FAITHFULNESS.names) is True
+    assert (
+        decide_answer_by_majority(answer(6, "yes", "idk", "no"), RULE.passing, FAITHFULNESS.names)
+        is True
+    )
 
 
 def test_a_careless_second_annotator_no_longer_pulls_the_rate_down() -> None:

@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.label_plan import (
     count_blind_claims,
     count_claims_to_draw,
     foresee_widths,
-    limit_labels,
+    limit_labels_per_stratum,
     list_missed_widths,
     plan_for_budget,
     plan_for_target,
@@ -114,7 +114,7 @@ def test_a_budget_is_spent_and_never_more(size: int) -> None:
 
 def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
     """With a fifth served with the judge in view, 80 and 720 labels can count."""
-    strata = limit_labels(STRATA, 0.2)
+    strata = limit_labels_per_stratum(STRATA, 0.2)
     everything = plan_for_target(strata, PlanTarget(rate=1e-9))
     assert everything.sizes == {"judge no": 80, "judge yes": 720}
     assert everything == foresee_widths(STRATA, {"judge no": 80, "judge yes": 720})
@@ -127,12 +127,12 @@ def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
     drawn = count_claims_to_draw(everything.sizes, strata, 0.2)
     assert drawn == {"judge no": 100, "judge yes": 900}
     # A single claim counts as one, or nothing could be foreseen of such a run.
-    assert limit_labels([PlanStratum("turns 6-", 1, None, 0.5)], 0.2)[0].limit == 1
+    assert limit_labels_per_stratum([PlanStratum("turns 6-", 1, None, 0.5)], 0.2)[0].limit == 1
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.2, 1 / 3, 0.5])
 def test_claims_that_are_drawn_for_labels_give_these(share: float) -> None:
-    strata = limit_labels([PlanStratum("judge no", 400, True, 0.5)], share)
+    strata = limit_labels_per_stratum([PlanStratum("judge no", 400, True, 0.5)], share)
     for size in range(1, strata[0].limit + 1):
         drawn = count_claims_to_draw({"judge no": size}, strata, share)
         assert count_blind_claims(drawn, share) == {"judge no": size}

@@ -260,7 +260,7 @@ def test_opening_the_test_split_is_written_down(cli: Cli, project: Path) -> None
     assert "test split opened 1 time" in shown.err
     assert lines(cli("export", "claims", "--split", "train", "--store", project).out) == []
     with Store.open(project) as store:
-        (opening,) = store.splits.openings()
+        (opening,) = store.splits.list_openings()
     assert (opening.command, opening.runs) == ("export claims", (RunId(2),))
 
 

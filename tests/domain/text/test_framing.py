@@ -15,7 +15,7 @@ from faithtui.domain.text.framing import blank_out_citations, find_statement
     ],
 )
 def test_empty_words_around_a_statement_are_left_out(sentence: str, statement: str) -> None:
-    assert find_statement(sentence).of(sentence) == statement
+    assert find_statement(sentence).slice_text(sentence) == statement
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_empty_words_around_a_statement_are_left_out(sentence: str, statement: s
     ],
 )
 def test_words_that_say_something_stay(sentence: str) -> None:
-    assert find_statement(sentence).of(sentence) == sentence
+    assert find_statement(sentence).slice_text(sentence) == sentence
 
 
 @pytest.mark.parametrize(

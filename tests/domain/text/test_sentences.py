@@ -20,7 +20,7 @@ AWKWARD = st.text(
 
 
 def cut(text: str) -> list[str]:
-    return [span.of(text) for span in split_sentences(text)]
+    return [span.slice_text(text) for span in split_sentences(text)]
 
 
 def kinds(answer: str) -> list[tuple[str, str]]:
@@ -92,8 +92,8 @@ def test_spans_are_in_order_within_the_text_and_hold_something(text: str) -> Non
     last = 0
     for span in split_sentences(text):
         assert last <= span.start < span.end <= len(text)
-        assert any(character.isalnum() for character in span.of(text))
-        assert span.of(text).strip() == span.of(text)
+        assert any(character.isalnum() for character in span.slice_text(text))
+        assert span.slice_text(text).strip() == span.slice_text(text)
         last = span.end
 
 
@@ -109,7 +109,7 @@ def test_no_letter_and_no_digit_is_lost_but_those_of_list_markers(text: str) -> 
 @given(AWKWARD)
 def test_answer_sentences_say_what_their_span_holds(text: str) -> None:
     for each in split_answer(text):
-        assert each.span.of(text) == each.text
+        assert each.span.slice_text(text) == each.text
         assert any(character.isalnum() for character in each.text)
 
 

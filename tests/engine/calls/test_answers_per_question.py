@@ -98,8 +98,8 @@ class OneStepElsewhere:
 
     traits = JudgeTraits()
 
-    def in_flight(self) -> AbstractAsyncContextManager[object]:
-        return self.embedded.in_flight()
+    def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
+        return self.embedded.hold_answer_slot()
 
     async def __call__(self, question: Question[T], window: int | None = None) -> T:
         self.seen.add(question.step)

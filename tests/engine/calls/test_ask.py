@@ -615,7 +615,7 @@ async def test_so_many_answers_are_in_flight_and_no_more() -> None:
 
     async def judge_answer(number: int) -> None:
         nonlocal inside, most
-        async with found.bind_to_item(ItemId(number)).in_flight():
+        async with found.bind_to_item(ItemId(number)).hold_answer_slot():
             inside += 1
             most = max(most, inside)
             await settle()
@@ -627,7 +627,7 @@ async def test_so_many_answers_are_in_flight_and_no_more() -> None:
 
 async def test_without_such_an_option_all_answers_are_in_flight() -> None:
     found = asker(ScriptedJudge(GOOD), QuestionPace())
-    async with found.in_flight(), found.in_flight(), found.in_flight():
+    async with found.hold_answer_slot(), found.hold_answer_slot(), found.hold_answer_slot():
         pass
 
 

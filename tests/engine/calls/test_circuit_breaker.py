@@ -158,9 +158,9 @@ def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
     ],
 )
 def test_a_limit_is_a_number_or_a_share(text: str, limit: FailureLimit | None) -> None:
-    assert FailureLimit.read(text) == limit
+    assert FailureLimit.parse(text) == limit
     if limit is not None:
-        assert FailureLimit.read(str(limit)) == limit
+        assert FailureLimit.parse(str(limit)) == limit
 
 
 def test_ten_failures_are_the_limit_unless_another_is_set() -> None:

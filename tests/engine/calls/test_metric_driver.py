@@ -39,7 +39,7 @@ class Desk:
         self._places = asyncio.Semaphore(places)
 
     @contextlib.asynccontextmanager
-    async def in_flight(self) -> AsyncIterator[None]:
+    async def hold_answer_slot(self) -> AsyncIterator[None]:
         async with self._places:
             self.inside += 1
             self.most_inside = max(self.most_inside, self.inside)

@@ -193,7 +193,7 @@ REPLY = StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5)
 def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        unstored.add(ASKED, REPLY)
+        unstored.keep_reply(ASKED, REPLY)
         (file,) = (tmp_path / "s.db-replies").iterdir()
         text = file.read_bytes()
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
@@ -233,7 +233,7 @@ def test_f32_a_file_whose_name_is_taken_and_that_is_empty_stops_no_run(tmp_path:
     folder.mkdir()
     (folder / "x.json").touch()
     with Store.open(tmp_path / "s.db") as store:
-        UnstoredReplies(store.path).add(ASKED, REPLY)
+        UnstoredReplies(store.path).keep_reply(ASKED, REPLY)
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
 
 
@@ -257,7 +257,7 @@ def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(
     tmp_path: Path,
 ) -> None:
     with Store.open(tmp_path / "s.db") as store:
-        UnstoredReplies(store.path).add(replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY)
+        UnstoredReplies(store.path).keep_reply(replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY)
         UnstoredReplies(store.path).recover_into_store(store)
         assert store.calls.find_reply(ASKED.key) == REPLY
 
@@ -281,7 +281,7 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
     (tmp_path / "s.db-replies").write_text("a file in the way")
     with Store.open(tmp_path / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        unstored.add(ASKED, REPLY)
+        unstored.keep_reply(ASKED, REPLY)
         assert unstored.folder_used is not None
         assert unstored.folder_used.is_relative_to(tmp_path / "home")
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
@@ -306,7 +306,7 @@ def test_f32_what_can_be_written_nowhere_is_counted(
     (tmp_path / "s.db-replies").write_text("another")
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     unstored = UnstoredReplies(tmp_path / "s.db")
-    unstored.add(ASKED, REPLY)
+    unstored.keep_reply(ASKED, REPLY)
     error = unstored.explain_error(StoreError("no room"))
     assert str(error) == "no room. Replies that could be written nowhere: 1"
 
@@ -321,7 +321,7 @@ def test_f32_the_room_that_was_held_takes_replies_when_there_is_no_other(
         with unstored.hold_reserve():
             Ballast(disk).fill()
             for number in range(IN_FLIGHT):
-                unstored.add(replace(ASKED, key=f"{number:064}"), REPLY)
+                unstored.keep_reply(replace(ASKED, key=f"{number:064}"), REPLY)
         assert unstored.lost == 0
         Ballast(disk).drop()
         assert unstored.recover_into_store(store) == IN_FLIGHT

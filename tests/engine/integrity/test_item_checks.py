@@ -18,7 +18,7 @@ from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
-from faithtui.engine.integrity.run_checks import check_assessed, check_for_moment, check_stored
+from faithtui.engine.integrity.run_checks import check_assessed, check_run_briefly, check_stored
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.engine.runs.run_execution import rebuild_metric
@@ -204,7 +204,7 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     monkeypatch.setattr("faithtui.engine.integrity.run_checks.check_conversation", trip)
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    check_for_moment(store, run, seconds=60)
+    check_run_briefly(store, run, seconds=60)
     assert store.runs.row(run).integrity.format_sentence() == "not checked yet"
 
 

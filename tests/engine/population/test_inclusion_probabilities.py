@@ -56,12 +56,12 @@ def check_shares(drawn: Counter[tuple[str, int]], draws: int, share: float) -> N
     "draws", [40, pytest.param(2000, marks=pytest.mark.thorough)], ids=["few", "many"]
 )
 def test_every_claim_of_a_stratum_has_the_same_chance(scan: ResultsScan, draws: int) -> None:
-    scan.stratify(("verdict",), 0)
+    scan.set_strata(("verdict",), 0)
     populations = count_populations(scan)
     sizes = {values: min(count, 6) for values, count in populations.items()}
     drawn: dict[StratumValues, Counter[tuple[str, int]]] = {each: Counter() for each in sizes}
     for seed in range(draws):
-        scan.stratify(("verdict",), seed)
+        scan.set_strata(("verdict",), seed)
         places = scan.choose_claims(populations, sizes)
         assert Counter(each.values for each in places) == sizes
         for each in places:
@@ -78,7 +78,7 @@ def test_every_claim_of_a_stratum_has_the_same_chance(scan: ResultsScan, draws: 
 def test_every_conversation_has_the_same_chance(scan: ResultsScan, draws: int) -> None:
     drawn: Counter[tuple[str, int]] = Counter()
     for seed in range(draws):
-        scan.stratify((), seed)
+        scan.set_strata((), seed)
         places = scan.choose_conversations(40, 8)
         keys = Counter(each.key for each in places)
         assert len(keys) == 8
@@ -96,12 +96,12 @@ def test_the_union_of_two_draws_has_known_chances(scan: ResultsScan, draws: int)
     Weighted by one over their chance in the union, the claims of every conversation stand for as
     many as there are, though how many a stratum gave in the first draw is chance.
     """
-    scan.stratify(("verdict",), 0)
+    scan.set_strata(("verdict",), 0)
     populations = count_populations(scan)
     whole = sum(populations.values())
     halves: defaultdict[tuple[StratumValues, bool], float] = defaultdict(float)
     for seed in range(draws):
-        scan.stratify(("verdict",), seed)
+        scan.set_strata(("verdict",), seed)
         first = scan.choose_claims({(): whole}, {(): 20})
         known = Counter(each.values for each in first)
         sizes = {values: max(known[values], min(8, count)) for values, count in populations.items()}
@@ -112,7 +112,7 @@ def test_the_union_of_two_draws_has_known_chances(scan: ResultsScan, draws: int)
         for each in both:
             is_first = int(each.key[1:]) < 20
             halves[each.values, is_first] += populations[each.values] / sizes[each.values]
-    scan.stratify(("verdict",), 0)
+    scan.set_strata(("verdict",), 0)
     everything = scan.choose_claims(populations, populations)
     truth = Counter((each.values, int(each.key[1:]) < 20) for each in everything)
     for part, count in truth.items():
@@ -127,7 +127,7 @@ def test_the_union_of_two_draws_has_known_chances(scan: ResultsScan, draws: int)
 
 
 def test_chances_are_proportional_to_uncertainty(scan: ResultsScan) -> None:
-    scan.stratify(("uncertainty",), 3)
+    scan.set_strata(("uncertainty",), 3)
     totals: Counter[StratumValues] = Counter()
     uncertain: dict[StratumValues, float] = dict.fromkeys(count_populations(scan), 0.0)
     for each in scan.count_claims_by_stratum():
@@ -153,11 +153,11 @@ def test_a_claim_is_drawn_by_what_it_is_called_and_nothing_else(
     made = make_population(40)
     folder = write_results(tmp_path / "all", {each.key: [each] for each in made[::-1]})
     for seed in (1, 2):
-        scan.stratify(("verdict",), seed)
+        scan.set_strata(("verdict",), seed)
         populations = count_populations(scan)
         sizes = dict.fromkeys(populations, 4)
         with ResultsScan(str(folder)) as other:
-            other.stratify(("verdict",), seed)
+            other.set_strata(("verdict",), seed)
             here, there = (each.choose_claims(populations, sizes) for each in (scan, other))
             assert {each.values: [] for each in here} == {each.values: [] for each in there}
             assert sorted(map(name, here)) == sorted(map(name, there))

@@ -130,7 +130,7 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
     label(store, await judged(store), "yes")
     assert recalibration.make_run_calibration(store, "offline") is None
     wanted = recalibration.preview_recalibration(store)
-    recalibration.apply_recalibration(store, wanted, "ann")
+    recalibration.use_recalibration_in_new_runs(store, wanted, "ann")
     stands = recalibration.find_current_recalibration(store)
     assert stands is not None
     assert stands.fitted == wanted.effect.fitted
@@ -149,10 +149,12 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
         stands.fitted.slope, stands.fitted.intercept
     )
     assert recalibration.make_run_calibration(store, "openai:m") is None
-    recalibration.apply_recalibration(store, recalibration.preview_recalibration(store), "bob")
-    assert recalibration.withdraw_recalibration(store)
+    recalibration.use_recalibration_in_new_runs(
+        store, recalibration.preview_recalibration(store), "bob"
+    )
+    assert recalibration.restore_shipped_judge(store)
     assert recalibration.find_current_recalibration(store) is None
-    assert not recalibration.withdraw_recalibration(store)
+    assert not recalibration.restore_shipped_judge(store)
     assert [each.reviewer for each in store.recalibrations.list_all()] == ["ann", "bob"]
     assert all(each.withdrawn_at is not None for each in store.recalibrations.list_all())
 
@@ -168,7 +170,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     first = await judged(store)
     label(store, first, "yes")
     begun = planned(store)
-    recalibration.apply_recalibration(
+    recalibration.use_recalibration_in_new_runs(
         store, recalibration.preview_recalibration(store, first), "ann"
     )
     later = planned(store)
@@ -188,7 +190,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     # Probabilities moved, and no verdict with them.
     verdicts = {run: [reading.judge for reading in found] for run, found in said.items()}
     assert verdicts[later] == verdicts[first]
-    recalibration.withdraw_recalibration(store)
+    recalibration.restore_shipped_judge(store)
     after = store.runs.row(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, make_offline_fingerprint())
 
@@ -200,7 +202,7 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     label(store, first, "yes")
     wanted = recalibration.preview_recalibration(store)
     assert wanted.verdicts.is_offered
-    recalibration.apply_threshold(store, wanted, "ann")
+    recalibration.use_threshold_in_new_runs(store, wanted, "ann")
     assert recalibration.find_current_recalibration(store) is None
     later = planned(store)
     await runner.execute_run(store, later, lambda event: None)
@@ -216,7 +218,7 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     again = recalibration.preview_recalibration(store, later)
     assert again.verdicts.threshold == pytest.approx(wanted.verdicts.threshold)
     assert again.threshold_in_force is not None
-    assert recalibration.withdraw_recalibration(store)
+    assert recalibration.restore_shipped_judge(store)
     assert recalibration.find_current_threshold(store) is None
     assert recalibration.make_run_calibration(store, "offline") is None
 

@@ -9,7 +9,7 @@ from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent, RunProgress
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_log import log_events, redact_reason
+from faithtui.engine.runs.run_log import make_logging_sink, redact_reason
 from faithtui.errors import JudgeAuthFailed, JudgeRefused
 from faithtui.judges.base import JudgeRequest
 from faithtui.logbook import LOG_FILE, PROMPTS_FILE, close_log, open_log
@@ -134,7 +134,7 @@ def test_prompts_are_written_where_they_are_asked_for(
 
 def test_events_are_handed_on_as_they_are(store: Store) -> None:
     heard: list[RunEvent] = []
-    sink = log_events(heard.append, store.runs.row(planned(store)))
+    sink = make_logging_sink(heard.append, store.runs.row(planned(store)))
     event = RunEnded(RunId(1), RunState.DONE, None, RunProgress())
     sink(event)
     assert heard == [event]

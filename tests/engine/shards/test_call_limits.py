@@ -32,7 +32,7 @@ async def test_two_workers_share_a_budget_and_a_lost_one_gives_back() -> None:
     ):
         mine = RemoteCallLimits(first, has_budget=True).budget
         await mine.reserve(Expense(0, 40))
-        mine.settle(Expense(0, 40), Expense(0, 30))
+        mine.charge(Expense(0, 40), Expense(0, 30))
         await mine.reserve(Expense(0, 60))
         theirs = RemoteCallLimits(second, has_budget=True).budget
         waiting = asyncio.create_task(theirs.reserve(Expense(0, 50)))
@@ -40,7 +40,7 @@ async def test_two_workers_share_a_budget_and_a_lost_one_gives_back() -> None:
         assert not waiting.done(), "30 are spent and 60 set aside"
         first._writer.close()  # as a kill does
         await waiting
-        theirs.settle(Expense(0, 50), Expense(0, 50))
+        theirs.charge(Expense(0, 50), Expense(0, 50))
         with pytest.raises(BudgetReached, match="budget of 100 tokens"):
             await theirs.reserve(Expense(0, 50))
 
@@ -113,7 +113,7 @@ async def test_whoever_is_given_up_while_it_waits_gives_back_what_comes_later() 
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        budget.settle(Expense(0, 80), Expense(0, 10))
+        budget.charge(Expense(0, 80), Expense(0, 10))
         await budget.reserve(Expense(0, 90))  # all that is left
 
 
@@ -144,9 +144,9 @@ async def test_a_worker_whose_command_is_gone_is_told_so() -> None:
 
 async def test_totals_of_a_shard_are_the_latest() -> None:
     server = make_server()
-    await server.report("1", {"shard": "a", "calls": 1})
-    await server.report("1", {"shard": "a", "calls": 2})
-    await server.report("2", {"shard": "b", "calls": 5})
+    await server.report_progress("1", {"shard": "a", "calls": 1})
+    await server.report_progress("1", {"shard": "a", "calls": 2})
+    await server.report_progress("2", {"shard": "b", "calls": 5})
     assert await server.list_progress() == [
         {"shard": "a", "calls": 2},
         {"shard": "b", "calls": 5},

@@ -11,7 +11,7 @@ from faithtui.domain.text.sentence_index import (
     SentenceIndex,
     compute_common_length,
     index_passages,
-    index_positions,
+    make_position_bits,
 )
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.tokens import stem, tokenise_stems, tokenise_words
@@ -44,7 +44,7 @@ def judged(claim: str, *passages: str) -> OverlapVerdict:
 
 @pytest.mark.parametrize("span", split_sentences(LIGHTHOUSE))
 def test_a_copied_sentence_is_supported_by_that_very_sentence(span: Span) -> None:
-    finding = judged(span.of(LIGHTHOUSE), LIGHTHOUSE)
+    finding = judged(span.slice_text(LIGHTHOUSE), LIGHTHOUSE)
     assert finding.answer is VerdictWord.YES
     assert finding.evidence[0].span == span
     assert finding.missing == ()
@@ -142,13 +142,18 @@ def test_evidence_spans_are_exact_ranges_of_their_passage() -> None:
     finding = judged("Waves hit the tall tower.", *passages)
     first = finding.evidence[0]
     assert first.source == 2
-    assert first.span.of(passages[2]) == "**Waves** hit the tall tower, é!"
-    assert [span.of(passages[2]) for span in first.matched] == ["Waves", "hit", "tall", "tower"]
+    assert first.span.slice_text(passages[2]) == "**Waves** hit the tall tower, é!"
+    assert [span.slice_text(passages[2]) for span in first.matched] == [
+        "Waves",
+        "hit",
+        "tall",
+        "tower",
+    ]
 
 
 def test_evidence_covers_what_the_first_sentence_leaves_open() -> None:
     finding = judged("The lighthouse, finished in 1884, stands 41 metres high.", LIGHTHOUSE)
-    quoted = {each.span.of(LIGHTHOUSE) for each in finding.evidence}
+    quoted = {each.span.slice_text(LIGHTHOUSE) for each in finding.evidence}
     assert quoted == {
         "The lighthouse of Marrow Point was finished in 1884.",
         "It stands 41 metres above the sea.",
@@ -158,7 +163,7 @@ def test_evidence_covers_what_the_first_sentence_leaves_open() -> None:
 def test_missing_words_are_ranges_of_the_claim_and_are_named() -> None:
     claim = "The lighthouse was finished by Danish monks."
     finding = judged(claim, LIGHTHOUSE)
-    assert [span.of(claim) for span in finding.missing] == ["Danish", "monks"]
+    assert [span.slice_text(claim) for span in finding.missing] == ["Danish", "monks"]
     assert finding.reason == ("2 of 4 content words are in the context; not found: Danish, monks.")
 
 
@@ -180,7 +185,7 @@ def test_one_clash_decides_a_claim_of_several_sentences() -> None:
     finding = judged(claim, LIGHTHOUSE)
     assert finding.answer is VerdictWord.NO
     assert finding.probability <= MAX_CLASH_PROBABILITY
-    assert finding.evidence[0].span.of(LIGHTHOUSE) == "It stands 41 metres above the sea."
+    assert finding.evidence[0].span.slice_text(LIGHTHOUSE) == "It stands 41 metres above the sea."
 
 
 def test_greetings_around_a_claim_do_not_count() -> None:
@@ -324,7 +329,7 @@ def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> 
         for column, theirs in enumerate(other):
             same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
-    assert compute_common_length(index_positions(one), len(one), other) == row[-1]
+    assert compute_common_length(make_position_bits(one), len(one), other) == row[-1]
 
 
 @given(TEXTS)
@@ -338,7 +343,9 @@ def test_a_text_of_a_hundred_thousand_characters_is_judged() -> None:
     )
     assert len(passage) > 80_000
     finding = judged("Barrel 2112 was rolled to the 2112 quay.", passage)
-    assert finding.evidence[0].span.of(passage) == "Barrel 2112 was rolled to the 2112 quay."
+    assert (
+        finding.evidence[0].span.slice_text(passage) == "Barrel 2112 was rolled to the 2112 quay."
+    )
 
 
 def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:

@@ -153,7 +153,7 @@ def test_empty_words_around_a_claim_are_not_missing() -> None:
     assert finding.answer is VerdictWord.YES
     assert finding.missing == ()
     wrong = judge_claim(f"In short, {claim}", index_passages(("The ship burned.",)))
-    assert [word.of(f"In short, {claim}") for word in wrong.missing] == ["boat", "sank"]
+    assert [word.slice_text(f"In short, {claim}") for word in wrong.missing] == ["boat", "sank"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoreState, make_score, no_score
+from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
 from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
@@ -132,7 +132,9 @@ def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store
     first, second, third = windows_of(conversation)
     store.runs.save_window(item, assess(first, {}))
     store.runs.save_window(item, assess(second, {1: ["yes"]}))
-    failed = replace(assess(third, {}), score=no_score(ScoreState.FAILED, "JudgeTimeout: late"))
+    failed = replace(
+        assess(third, {}), score=make_empty_score(ScoreState.FAILED, "JudgeTimeout: late")
+    )
     store.runs.save_window(item, failed)
     assert store.runs.count_empty_windows(run) == 1
 
@@ -192,7 +194,7 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes", None]}, spec=spec)
     (answer,) = store.reviews.read_answer_units(run)
-    assert answer.score == no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
+    assert answer.score == make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
     assert answer.passes is None
 
 
@@ -233,7 +235,7 @@ def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
 def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
     conversation = rated(Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "4"))
     run, item = planned(store, conversation)
-    failed = no_score(ScoreState.FAILED, "timeout")
+    failed = make_empty_score(ScoreState.FAILED, "timeout")
     first, second, _ = windows_of(conversation)
     store.runs.save_window(item, assess(first, {}, score=failed))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
@@ -249,7 +251,7 @@ def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
     store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
     store.runs.finish_item(item, ItemState.DONE, None)
     (answer,) = store.reviews.read_answer_units(run)
-    assert answer.score == no_score(ScoreState.SKIPPED, "the answer is in no window")
+    assert answer.score == make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
 
 
 @pytest.mark.parametrize("state", [ItemState.FAILED, ItemState.SKIPPED, None])

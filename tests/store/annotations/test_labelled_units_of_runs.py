@@ -25,7 +25,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
-from faithtui.domain.scores import ScoreState, ScoringRule, no_score
+from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store
@@ -467,7 +467,7 @@ def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list
     (item,) = store.runs.item_ids(run)
     first, second = windows_of(conversation)
     store.runs.save_window(item, assess(first, {1: ["yes"]}))
-    store.runs.save_window(item, assess(second, {1: ["yes"]}, score=no_score(state, "so")))
+    store.runs.save_window(item, assess(second, {1: ["yes"]}, score=make_empty_score(state, "so")))
     store.runs.finish_item(item, finish, None)
     say(store, only(store), Act(Action.BLIND, "no"))
     return scores(store)

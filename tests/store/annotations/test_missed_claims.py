@@ -149,7 +149,7 @@ def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: St
     assert supported.cited == {(passage.hash, 0), (passage.hash, 1)}, "the truth is found by words"
     assert contradicted.marked == {(passage.hash, 0), (passage.hash, 1)}
     assert contradicted.cited == frozenset(), "no truth contradicts it"
-    details = store.claim_details.evidence(run)
+    details = store.claim_details.read_marked_evidence(run)
     assert [each.text for each in details[view.claims[0].id]] == ["Fact"]
     store.reviews.undo("ann")
     assert [each.claim for each in evidence(store, run)] == [view.claims[0].id]

@@ -98,7 +98,7 @@ def test_the_place_that_counts_is_the_one_nearest_to_an_answer(store: Store, run
 
     assert state() is None
     store.batches.plan_batch(run, "b0", [question("k1")])
-    store.batches.give_up("b0", "never came")
+    store.batches.close_failed_batch("b0", "never came")
     assert state() is None, "as if it had never been asked"
     store.batches.plan_batch(run, "b1", [question("k1")])
     store.batches.end_batch("b1", "no")
@@ -141,6 +141,6 @@ def test_files_count_as_out_and_have_no_name_at_a_provider(store: Store, run: Ru
     assert store.batches.provider_ids() == frozenset()
     assert store.batches.sum_outstanding(run).by_file == 1
     assert [row.uid for row in store.batches.rows(["b1", "b9"])] == ["b1"]
-    store.batches.give_up("b1", "lost")
+    store.batches.close_failed_batch("b1", "lost")
     (row,) = store.batches.list_refused(run)
     assert (row.state, row.reason) == (BatchState.FAILED, "lost")

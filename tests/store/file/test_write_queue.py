@@ -31,14 +31,14 @@ class Writer:
         self.thread.start()
 
     def put(self, name: str, *, urgent: bool = False) -> Callable[[], object]:
-        future = self.queue.put(lambda: self.done.append(name), urgent=urgent, shares=False)
+        future = self.queue.add_job(lambda: self.done.append(name), urgent=urgent, shares=False)
         assert future is not None
         return future.result
 
     def _work(self) -> None:
         for jobs in self.queue.take_batches():
             for job in jobs:
-                job.finish()
+                job.run_and_resolve()
 
     def end(self) -> None:
         self.queue.close()
@@ -95,7 +95,7 @@ def test_without_a_rest_all_is_given_out_in_its_order() -> None:
 def test_no_more_jobs_share_a_transaction_than_may() -> None:
     queue = WriteQueue()
     for _ in range(MOST_TOGETHER + 3):
-        queue.put(lambda: None, urgent=False, shares=True)
+        queue.add_job(lambda: None, urgent=False, shares=True)
     queue.close()
     assert [len(jobs) for jobs in queue.take_batches()] == [MOST_TOGETHER, 3]
 
@@ -103,7 +103,7 @@ def test_no_more_jobs_share_a_transaction_than_may() -> None:
 def test_a_job_that_shares_with_none_is_alone() -> None:
     queue = WriteQueue()
     for shares in (True, True, False, True):
-        queue.put(lambda: None, urgent=False, shares=shares)
+        queue.add_job(lambda: None, urgent=False, shares=shares)
     queue.close()
     assert [len(jobs) for jobs in queue.take_batches()] == [2, 1, 1]
 
@@ -121,8 +121,8 @@ def test_whoever_computes_much_waits_while_urgent_work_waits_or_runs() -> None:
         go_on.wait()
         order.append("label")
 
-    label = queue.put(save_label, urgent=True, shares=False)
-    dropped = queue.put(lambda: None, urgent=True, shares=False)
+    label = queue.add_job(save_label, urgent=True, shares=False)
+    dropped = queue.add_job(lambda: None, urgent=True, shares=False)
     assert label is not None
     assert dropped is not None
     dropped.cancel()

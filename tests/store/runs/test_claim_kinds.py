@@ -12,10 +12,10 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Span, T
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
-from faithtui.domain.scores import ScoreState, ScoringRule, make_score, no_score
+from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, make_score
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
-from faithtui.store.search.filters import make_ground
+from faithtui.store.search.filters import make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
@@ -170,7 +170,7 @@ def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
     assert view.item.corrected == view.item.scores
 
     def count(text: str) -> int:
-        wanted = parse_filter(text, make_ground(store.runs.row(run).spec.rule)).filter
+        wanted = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule)).filter
         return len(store.search.find_items(run, wanted))
 
     assert (count("is:labelled"), count("is:agreement"), count("is:disagreement")) == (1, 0, 0)
@@ -286,7 +286,7 @@ def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: St
 
 def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
-    missing = no_score(ScoreState.SKIPPED, "no contexts")
+    missing = make_empty_score(ScoreState.SKIPPED, "no contexts")
     run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
     (reading,) = store.reviews.read_answer_units(run)
     assert (reading.score, reading.passes, reading.claims) == (missing, None, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.scores import ScoreState, no_score
+from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, judged, talk, windows_of
@@ -100,7 +100,7 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     stale = checked(store, item)
     store.findings.save([stale])
     (_, window) = windows_of(conversation)
-    failed = no_score(ScoreState.FAILED, "timed out")
+    failed = make_empty_score(ScoreState.FAILED, "timed out")
     third = assess(type(window)(2, window.interactions, window.turns), {}, score=failed)
     store.runs.save_window(item, third)
     assert store.findings.list_unchecked(run) == (item,)
@@ -120,7 +120,7 @@ def test_surplus_words_are_read_by_window(store: Store) -> None:
     first, second = (assess(window, {1: ["yes"]}) for window in windows_of(talk("more")))
     store.runs.save_window(item, first)
     store.runs.save_window(item, replace(second, surplus=("no", None)))
-    assert store.findings.surplus(item) == {1: ("no", None)}
+    assert store.findings.read_surplus_words(item) == {1: ("no", None)}
 
 
 def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) -> None:

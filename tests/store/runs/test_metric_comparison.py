@@ -8,7 +8,7 @@ from sqlalchemy import event
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.scores import ScoreState, make_score, no_score
+from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ComparisonCell, ItemState
 from faithtui.store.runs.metric_comparison import compare_view
@@ -19,7 +19,7 @@ from tests.store.runs.test_claim_kinds import answer, claim, statement
 FACT_RUN = spec_of("turn-faithfulness", FACTS)
 INFERENCE_RUN = spec_of("ragas-faithfulness", INFERRED)
 SUPPORT_RUN = spec_of("llamaindex-faithfulness", SUPPORTED)
-FAILED = no_score(ScoreState.FAILED, "JudgeTimeout: late")
+FAILED = make_empty_score(ScoreState.FAILED, "JudgeTimeout: late")
 
 
 def only(store: Store) -> ConversationId:
@@ -52,14 +52,14 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
     assert one.cells == (
         ComparisonCell(make_score(0.5), {"yes": 1, "no": 1}, 0, make_score(1.0)),
         ComparisonCell(
-            no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict"),
+            make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict"),
             {"1": 1},
             1,
             make_score(1.0),
         ),
         ComparisonCell(make_score(1.0), {"yes": 1}, 0, make_score(0.0)),
     )
-    undefined = no_score(ScoreState.UNDEFINED, "nothing was judged")
+    undefined = make_empty_score(ScoreState.UNDEFINED, "nothing was judged")
     assert (two.turn, two.human) == (3, None)
     assert two.cells == (
         ComparisonCell(make_score(1.0), {}, 0, make_score(1.0)),
@@ -80,7 +80,7 @@ def test_the_newest_run_of_each_metric_and_judge_speaks(store: Store) -> None:
 
 
 def test_a_failed_or_skipped_answer_keeps_its_state(store: Store) -> None:
-    skipped = no_score(ScoreState.SKIPPED, "no contexts")
+    skipped = make_empty_score(ScoreState.SKIPPED, "no contexts")
     said(
         store,
         talk(answers=3),

@@ -8,7 +8,7 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document, Span, Turn
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.scores import Score, ScoreSet, ScoreState, make_score, no_score
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, make_empty_score, make_score
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
@@ -24,7 +24,7 @@ from faithtui.store.records import (
 from faithtui.store.store import Store
 from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
 
-FAILED = no_score(ScoreState.FAILED, "no answer within 60 s")
+FAILED = make_empty_score(ScoreState.FAILED, "no answer within 60 s")
 
 
 def planned(store: Store, *keys: str) -> tuple[RunId, tuple[ItemId, ...]]:
@@ -220,8 +220,8 @@ def test_counters_follow_every_window_and_ending(store: Store) -> None:
     assert row.score is None
     states = [item.scores and item.scores.windowed for item in store.runs.item_rows([two, three])]
     assert states == [
-        no_score(ScoreState.FAILED, "1 of 1 parts: no answer within 60 s"),
-        no_score(ScoreState.SKIPPED, "no user turn"),
+        make_empty_score(ScoreState.FAILED, "1 of 1 parts: no answer within 60 s"),
+        make_empty_score(ScoreState.SKIPPED, "no user turn"),
     ]
 
 
@@ -240,7 +240,7 @@ def test_a_failed_conversation_has_no_score_even_when_its_windows_have(store: St
     store.runs.finish_item(item, ItemState.FAILED, "the judge went away")
     (row,) = store.runs.item_rows([item])
     assert row.scores == row.corrected
-    assert row.scores == all_three(no_score(ScoreState.FAILED, "the judge went away"))
+    assert row.scores == all_three(make_empty_score(ScoreState.FAILED, "the judge went away"))
 
 
 def test_a_peer_that_loses_a_conversation_leaves_no_score(store: Store) -> None:
@@ -250,12 +250,14 @@ def test_a_peer_that_loses_a_conversation_leaves_no_score(store: Store) -> None:
     (item,) = store.runs.item_ids(run)
     store.runs.finish_item(item, ItemState.FAILED, "timeout")
     (row,) = store.runs.item_rows([item])
-    assert row.scores == all_three(no_score(ScoreState.FAILED, "timeout"))
+    assert row.scores == all_three(make_empty_score(ScoreState.FAILED, "timeout"))
     assert store.runs.row(run).score is None
 
 
 def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
-    incomplete = no_score(ScoreState.INCOMPLETE, "the reply named claims that are not there")
+    incomplete = make_empty_score(
+        ScoreState.INCOMPLETE, "the reply named claims that are not there"
+    )
     _, (item,) = planned(store, "one")
     for window in windows_of(talk()):
         store.runs.save_window(item, assess(window, {1: ["yes"]}, score=incomplete))
@@ -496,8 +498,8 @@ def test_a_run_that_does_not_exist_archives_none(store: Store) -> None:
     assert store.runs.row(run).archived_at is None
 
 
-UNDEFINED = no_score(ScoreState.UNDEFINED, "the judge drew no claims from the answer")
-NOT_COMPARED = no_score(ScoreState.UNDEFINED, "there is no document")
+UNDEFINED = make_empty_score(ScoreState.UNDEFINED, "the judge drew no claims from the answer")
+NOT_COMPARED = make_empty_score(ScoreState.UNDEFINED, "there is no document")
 LATER = replace(SPEC, rule=replace(RULE, when_empty=None))
 
 

@@ -213,7 +213,7 @@ def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: Run
     assert [each.judge for each in found] == [judge[each.event.claim] for each in found]
     assert {(each.event.verdict, each.event.saw_judge) for each in found} == {("no", False)}
     assert store.samples.read_labels(row.id, "bo") == ()
-    strata = store.samples.strata(row.id, "ann")
+    strata = store.samples.read_stratum_progress(row.id, "ann")
     assert sum(each.labelled for each in strata) == 5
     for each in strata:
         assert each.size == each.stratum.drawn == each.stratum.population

@@ -17,7 +17,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.claim_set import hash_set_claims
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
-from faithtui.domain.scores import Score, ScoreState, make_score, no_score
+from faithtui.domain.scores import Score, ScoreState, make_empty_score, make_score
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts
@@ -212,7 +212,7 @@ def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
         assert made is not None
         assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
         newest, *_, oldest = store.runs.rows()
-        assert [each.runs for each in store.splits.openings()] == [(oldest.id, newest.id)]
+        assert [each.runs for each in store.splits.list_openings()] == [(oldest.id, newest.id)]
         assert oldest.spec.example_set is None
         assert newest.spec.example_set is not None
         (example,) = store.examples.read_set(newest.spec.example_set)
@@ -249,7 +249,7 @@ def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> Non
         assert (row.undefined, row.undefined_windows, row.skipped_windows) == (1, 2, 0)
         assert (item.undefined_windows, item.skipped_windows) == (2, 0)
         assert item.scores is not None
-        assert item.scores.windowed == no_score(ScoreState.UNDEFINED, "no claims")
+        assert item.scores.windowed == make_empty_score(ScoreState.UNDEFINED, "no claims")
 
 
 def test_counts_of_windows_without_a_score_are_kept(path: Path) -> None:

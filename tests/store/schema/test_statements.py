@@ -14,7 +14,7 @@ from tests.store.runs.test_claim_details import claims_of, say
 
 
 def passages(store: Store, run: RunId) -> None:
-    assert store.claim_details.passages(run, claims_of(store, run))
+    assert store.claim_details.read_passages(run, claims_of(store, run))
 
 
 def said_since(store: Store, run: RunId) -> None:

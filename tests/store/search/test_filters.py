@@ -19,7 +19,7 @@ from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ItemState
 from faithtui.store.search import filters
-from faithtui.store.search.filters import SearchStop, SearchStopped, make_ground
+from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
@@ -41,7 +41,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:
     """Keys of the conversations that a filter finds."""
-    reading = parse_filter(text, make_ground(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
     assert reading.problem is None
     items = store.search.find_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
     return [row.key for row in store.runs.item_rows(items)]
@@ -49,7 +49,7 @@ def found(store: Store, run: RunId, text: str, order: str = "number") -> list[st
 
 def claims(store: Store, run: RunId, text: str) -> list[str]:
     """Texts of the claims that a filter finds."""
-    reading = parse_filter(text, make_ground(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
     texts: list[str] = []
     for item, claim_id in store.search.find_claims(run, reading.filter):
         view = store.runs.review_view(item, "ann")
@@ -172,7 +172,7 @@ def test_metadata_that_came_with_the_data_is_found(store: Store, text: str, keys
 
 def test_metadata_is_not_asked_for_where_the_judge_is_hidden(store: Store) -> None:
     run = store.runs.create(spec_of("turn-faithfulness", FACTS), ())
-    ground = make_ground(store.runs.row(run).spec.rule, blind=True)
+    ground = make_filter_context(store.runs.row(run).spec.rule, blind=True)
     problem = parse_filter("meta:score=1", ground).problem
     assert problem is not None
     assert "blind" in problem
@@ -280,7 +280,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
     store, run, _ = shop
     for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):
         typed = form.replace("%s", text)
-        wanted = parse_filter(typed, make_ground(FACTS)).filter
+        wanted = parse_filter(typed, make_filter_context(FACTS)).filter
         assert len(store.search.find_items(run, wanted)) <= 3, repr(typed)
         store.search.find_claims(run, wanted)
 
@@ -291,7 +291,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
 @given(st.text())
 def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
     store, run, _ = shop
-    store.search.find_items(run, parse_filter(text, make_ground(FACTS)).filter)
+    store.search.find_items(run, parse_filter(text, make_filter_context(FACTS)).filter)
 
 
 def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]]) -> None:
@@ -299,8 +299,10 @@ def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]])
     stop = SearchStop()
     stop.stop()
     with pytest.raises(SearchStopped):
-        store.search.find_items(run, parse_filter("", make_ground(FACTS)).filter, stop=stop)
-    assert len(store.search.find_items(run, parse_filter("", make_ground(FACTS)).filter)) == 3
+        store.search.find_items(run, parse_filter("", make_filter_context(FACTS)).filter, stop=stop)
+    assert (
+        len(store.search.find_items(run, parse_filter("", make_filter_context(FACTS)).filter)) == 3
+    )
 
 
 def test_a_search_is_stopped_in_the_middle_of_a_statement(store: Store) -> None:
@@ -341,20 +343,23 @@ def test_conversations_are_found_by_labels_of_their_whole_answers(tmp_path: Path
         items = store.runs.item_ids(run)
 
         def find(text: str) -> list[int]:
-            ground = make_ground(store.runs.row(run).spec.rule)
+            ground = make_filter_context(store.runs.row(run).spec.rule)
             found = store.search.find_items(run, parse_filter(text, ground).filter)
             return [items.index(each) for each in found]
 
         assert find("answers:labelled") == [0, 1]
         assert find("answers:differ") == [0], "a score of 1 where the human label is no"
         assert find("-answers:labelled") == [2, 3]
-        assert parse_filter("answers:differ", make_ground(FACTS, blind=True)).problem is not None
+        assert (
+            parse_filter("answers:differ", make_filter_context(FACTS, blind=True)).problem
+            is not None
+        )
 
 
 def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [imported(store, talk(f"c{number}")) for number in range(12)]
     run = store.runs.create(SPEC, ids)
-    wanted = parse_filter("", make_ground(FACTS)).filter
+    wanted = parse_filter("", make_filter_context(FACTS)).filter
     every = store.runs.item_ids(run)
     for part in range(8):
         monkeypatch.setattr(filters, "_PART_OF_IDS", part)

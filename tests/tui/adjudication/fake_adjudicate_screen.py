@@ -11,7 +11,7 @@ from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.adjudication.claim_reader import ClaimReader
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
 
@@ -24,7 +24,7 @@ class FakeAdjudicateScreen(FakeScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.compared = session.store.raters.read_rater_records(RunId(1))
-        self.spec = spec_of(self.compared.run.spec)
+        self.spec = get_metric_spec(self.compared.run.spec)
         self.listed = [each for each in self.compared.claims if each.has_disagreement]
         self.at = 0
         screen = cast(AdjudicateScreen, self)

@@ -12,7 +12,7 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
+from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.store.store import Store
 from faithtui.tui.agreement.marked_lines import marked_lines
 from faithtui.tui.app import FaithApp
@@ -40,7 +40,7 @@ def mark_something(path: Path) -> None:
                 )  # fmt: skip
             turn = view.claims[0].turn
             assert turn is not None
-            mark_answer(store, run, item, turn, reviewer="bo", complete=True)
+            mark_answer_complete(store, run, item, turn, reviewer="bo", complete=True)
         view = store.runs.review_view(items[0], "bo")
         turn = view.claims[0].turn
         assert turn is not None

@@ -10,7 +10,7 @@ from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import (
     PickDialog,
@@ -66,7 +66,7 @@ class FakeAgreementScreen(FakeScreen):
         session.switch_run(RunId(1))
         self.agreement = compute_run_agreement(session.store, RunId(1), ReportSettings())
         self.level = ReportLevel.CLAIMS
-        self.spec = spec_of(self.agreement.row.spec)
+        self.spec = get_metric_spec(self.agreement.row.spec)
         self.units = UnitLists(cast(AgreementScreen, self))
 
 

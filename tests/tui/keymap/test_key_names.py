@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import default_keys, every_binding, normalise_key
+from faithtui.tui.keymap.bindings import default_keys, list_bindings_by_class, normalise_key
 from faithtui.tui.keymap.key_names import DEFAULT_KEYS_IN_TEXT, KeyNames
 from faithtui.tui.screen_catalog import LETTERS
 from tests.tui.building import NOON
@@ -83,7 +83,7 @@ def test_no_sentence_has_a_key_written_into_it() -> None:
 
 def test_tooltips_can_be_filled() -> None:
     names = KeyNames({})
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         assert "{" not in names.fill_in_keys(binding.tooltip), binding.id
 
 

@@ -18,11 +18,11 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import (
     default_keys,
-    every_binding,
     key_tables,
+    list_bindings_by_class,
     list_key_chains,
+    list_panes,
     normalise_key,
-    panes_of,
     preset_table,
 )
 from faithtui.tui.keymap.key_names import KeyHint
@@ -134,7 +134,7 @@ def test_what_stands_on_several_screens_has_one_letter() -> None:
     families = {"close", "code", "down", "draw", "filters", "final", "page down", "up", "word"}
     families |= {"Close", "commands", "metrics", "quit", "skip"}
     keys: dict[str, set[str]] = {}
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         if binding.description not in families and binding.id != "filter.leave":
             keys.setdefault(binding.description, set()).add(binding.key)
     assert {"export", "note", "resume", "review", "spot-check"} <= set(keys)
@@ -257,7 +257,7 @@ def test_the_panes_of_every_screen_are_known_to_the_check(app: FaithApp) -> None
             for name in screen_catalog.SCREENS:
                 app.show_screen(name)
                 await calm(pilot)
-                known = panes_of(type(app.screen))
+                known = list_panes(type(app.screen))
                 for pane in app.screen.query_one(Panes).children:
                     assert type(pane) in known or not pane.can_focus, (name, pane)
 
@@ -357,7 +357,7 @@ async def test_the_verdict_pane_shows_the_keys_of_the_preset(
 
 def test_the_tables_of_keys_name_every_binding() -> None:
     table = key_tables()
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         assert f"`{binding.id}`" in table
     presets = preset_table({name: whole(name) for name in PRESETS[1:]})
     assert "`review.verdict-yes`" in presets

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import every_binding
+from faithtui.tui.keymap.bindings import list_bindings_by_class
 from faithtui.tui.keymap.key_names import PINNED, KeyHint, pack_hints
 from faithtui.tui.widgets.bars import KeyBar
 from tests.tui.driving import calm, opened
@@ -27,7 +27,7 @@ def test_no_word_is_cut_and_help_is_never_dropped(some: list[KeyHint], width: in
 
 
 def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
-    for scope, binding in every_binding():
+    for scope, binding in list_bindings_by_class():
         assert binding.id, (scope, binding)
         assert "." in binding.id
         assert binding.description
@@ -37,7 +37,7 @@ def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
 
 def test_an_id_means_one_action_in_one_place() -> None:
     owners: dict[str, set[tuple[str, str]]] = {}
-    for _, binding in every_binding():
+    for _, binding in list_bindings_by_class():
         assert binding.id is not None
         owners.setdefault(binding.id, set()).add((binding.action, binding.key))
     shared = {"move.", "list.open"}
@@ -46,12 +46,12 @@ def test_an_id_means_one_action_in_one_place() -> None:
 
 
 def test_pinned_hints_exist() -> None:
-    ids = {binding.id for _, binding in every_binding()}
+    ids = {binding.id for _, binding in list_bindings_by_class()}
     assert set(PINNED) <= ids
 
 
 def test_no_key_a_terminal_cannot_tell_apart_is_used_alone() -> None:
-    for scope, binding in every_binding():
+    for scope, binding in list_bindings_by_class():
         keys = set(binding.key.split(","))
         assert not keys <= {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+enter"}, (scope, keys)
 

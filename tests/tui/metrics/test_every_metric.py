@@ -17,7 +17,7 @@ from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metric_view import capitalise, spec_of
+from faithtui.tui.metric_view import capitalise, get_metric_spec
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import TextDialog
 from tests.tui.building import NOON, SPEC
@@ -361,7 +361,9 @@ async def test_a_metric_of_a_newer_version_is_shown_by_what_was_stored(
     app = make_app(path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        spec: MetricSpec = spec_of(app.session.store.runs.row(runs["ragas-faithfulness"]).spec)
+        spec: MetricSpec = get_metric_spec(
+            app.session.store.runs.row(runs["ragas-faithfulness"]).spec
+        )
         assert spec.labels.names == ("1", "0")
         for keys in (("enter",), ("enter",), ("y",), ("M",), ("M",)):
             await press(pilot, *keys)

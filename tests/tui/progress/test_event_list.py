@@ -84,8 +84,8 @@ async def test_events_name_conversations_also_where_they_come_faster_than_names_
         return rows(items)
 
     session.store.runs.item_rows = read_slowly  # type: ignore[method-assign]  # held back
-    screen.event_list.take([finished(1.0, 1)])
-    screen.event_list.take([finished(1.0, 1), finished(2.0, 2)])
+    screen.event_list.add_events([finished(1.0, 1)])
+    screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2)])
     going.set()
     await screen.settle()
     assert "conv-0147" in screen.events.text
@@ -96,12 +96,12 @@ async def test_events_name_conversations_also_where_they_come_faster_than_names_
 async def test_the_cursor_stays_on_its_entry_unless_it_is_on_the_newest(session: Session) -> None:
     screen = FakeProgressScreen(session)
     screen.event_list.begin_attempt(10.0)
-    screen.event_list.take([finished(1.0, 1), finished(2.0, 2)])
+    screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2)])
     screen.events.cursor = 1
-    screen.event_list.take([finished(1.0, 1), finished(2.0, 2), finished(3.0, 3)])
+    screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2), finished(3.0, 3)])
     assert screen.events.cursor == 2
     screen.events.cursor = 0
-    screen.event_list.take([finished(float(at), at) for at in range(1, 5)])
+    screen.event_list.add_events([finished(float(at), at) for at in range(1, 5)])
     assert screen.events.cursor == 0
     await screen.settle()
 
@@ -109,7 +109,7 @@ async def test_the_cursor_stays_on_its_entry_unless_it_is_on_the_newest(session:
 async def test_another_run_begins_without_events_and_names(session: Session) -> None:
     screen = FakeProgressScreen(session)
     screen.event_list.begin_attempt(10.0)
-    screen.event_list.take([finished(1.0, 1)])
+    screen.event_list.add_events([finished(1.0, 1)])
     await screen.settle()
     screen.event_list.clear()
     assert not screen.event_list.entries
@@ -117,7 +117,7 @@ async def test_another_run_begins_without_events_and_names(session: Session) -> 
     screen.event_list.draw()
     assert "Events are kept for runs started here" in screen.events.text
     screen.event_list.begin_attempt(4.0)
-    screen.event_list.take([finished(1.0, 1)])
+    screen.event_list.add_events([finished(1.0, 1)])
     await screen.settle()
     assert "12:04:16" in screen.events.text, "noon of the test, 4 s on, 1 s after it began"
     assert "conv-0147" in screen.events.text, "names are asked for again"

@@ -217,7 +217,7 @@ def test_a_yes_that_comes_after_the_end_cancels_nothing(session: Session) -> Non
     screen.press("ctrl+x")
     run.end()
     screen.input_queue.answer("yes")
-    screen.control.tell_end()
+    screen.control.show_cancelled_end()
     assert run.cancelled == 0
     assert screen.message == ""
 
@@ -231,7 +231,7 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
     screen.input_queue.answer("yes")
     assert run.cancelled == 1
     screen.control.begin_attempt()
-    screen.control.tell_end()
+    screen.control.show_cancelled_end()
     assert screen.message.startswith("cancelling")
     screen.press("ctrl+x")
     assert screen.message.startswith("stopped at once")

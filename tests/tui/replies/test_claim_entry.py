@@ -9,7 +9,7 @@ from faithtui.domain.judging.tasks import (
     JudgeClaimList,
     SupportAnswer,
     Task,
-    number_units,
+    list_named_units,
 )
 from faithtui.judges.base import JudgeRequest
 from faithtui.store.records import CallRow, StoredReply
@@ -45,7 +45,7 @@ SHIP = ClaimInWindow("claim 12", "The ship sails at nine.", 2)
 def test_units_are_numbered_as_in_the_question(task: Task, name: str) -> None:
     found = find_claim_entry([call(7, "{}")], {7: request(task)}, SHIP)
     assert found == ClaimEntry(0, name, SHIP.text)
-    assert number_units(SupportAnswer("a", "b")) == ()
+    assert list_named_units(SupportAnswer("a", "b")) == ()
 
 
 def test_the_nearest_window_counts_and_then_the_last_usable_reply() -> None:

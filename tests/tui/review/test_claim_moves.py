@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from faithtui.engine.review.missed_claims import mark_answer
+from faithtui.engine.review.missed_claims import mark_answer_complete
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -83,7 +83,7 @@ async def test_labels_of_others_are_neither_shown_as_ones_own_nor_counted(
         for number in (1, 2):
             for claim in stored(store_path, number).claims:
                 store.reviews.record_verdict(claim.id, "bo", "no", run=view.run.id, saw_judge=True)
-        mark_answer(store, view.run.id, view.item.id, 1, reviewer="bo", complete=True)
+        mark_answer_complete(store, view.run.id, view.item.id, 1, reviewer="bo", complete=True)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "enter")

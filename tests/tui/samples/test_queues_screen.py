@@ -71,7 +71,7 @@ async def test_an_empty_list_says_what_to_do(app: FaithApp, size: tuple[int, int
 
 @pytest.mark.parametrize(("run", "offered"), [(True, True), (False, False)])
 def test_no_key_is_offered_that_needs_a_run_there_is_not(run: bool, offered: bool) -> None:
-    words = " ".join(each.text for each in sample_lines.no_queues(60, run, KeyNames({})))
+    words = " ".join(each.text for each in sample_lines.no_queues_lines(60, run, KeyNames({})))
     assert ("spot-check" in words) is offered
     assert ("g r" in words) is not offered
 
@@ -242,15 +242,15 @@ def test_lines_fit_and_hold_no_control(
 ) -> None:
     with Store.open(store_path) as store:
         for row in samples:
-            strata = store.samples.strata(row.id, "ann")
+            strata = store.samples.read_stratum_progress(row.id, "ann")
             progress = read_queue_progress(store, row.id, "ann")
             lines = [
                 sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
                 *sample_lines.end_lines(close_finished_queue(store, row.id, "ann"), width),
-                *sample_lines.no_queues(width, True, KeyNames({})),
-                *sample_lines.no_queues(width, False, KeyNames({})),
+                *sample_lines.no_queues_lines(width, True, KeyNames({})),
+                *sample_lines.no_queues_lines(width, False, KeyNames({})),
                 *sample_lines.draw_preview_lines(
                     row.strata, row.design, row.frame, 15.0, width, shown=0.2
                 ),

@@ -68,13 +68,11 @@ def recalibrate(
     """
     from faithtui.config import load_settings
     from faithtui.engine.review.recalibration import (
-        apply_recalibration,
         find_current_recalibration,
         find_current_threshold,
         preview_recalibration,
-    )
-    from faithtui.engine.review.recalibration import (
-        apply_threshold as use_threshold,
+        use_recalibration_in_new_runs,
+        use_threshold_in_new_runs,
     )
 
     options = merge_common_options(context, store, json)
@@ -95,9 +93,9 @@ def recalibrate(
         reviewer = options.reviewer or settings.reviewer
         # First what may be refused, so that half of it is never applied.
         if is_applied and apply_threshold:
-            use_threshold(opened, wanted, reviewer)
+            use_threshold_in_new_runs(opened, wanted, reviewer)
         if is_applied and apply:
-            apply_recalibration(opened, wanted, reviewer)
+            use_recalibration_in_new_runs(opened, wanted, reviewer)
         stored = find_current_recalibration(opened), find_current_threshold(opened)
     if options.json:
         print_json(_as_json(wanted, *stored))
@@ -112,9 +110,9 @@ def recalibrate(
 
 
 def _withdraw_recalibration(opened: "Store", *, as_json: bool) -> None:
-    from faithtui.engine.review.recalibration import withdraw_recalibration
+    from faithtui.engine.review.recalibration import restore_shipped_judge
 
-    was_there = withdraw_recalibration(opened)
+    was_there = restore_shipped_judge(opened)
     if as_json:
         print_json({"withdrawn": was_there, "in_force": None})
     elif was_there:
@@ -171,18 +169,18 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         )
     _print_verdicts(wanted.verdicts)
     if wanted.in_force is not None:
-        print_text(f"probabilities in force now: recalibrated on {_origin(wanted.in_force)}")
+        print_text(f"probabilities in force now: recalibrated on {_format_origin(wanted.in_force)}")
     if wanted.threshold_in_force is not None:
         from faithtui.engine.review.recalibration import read_threshold
 
         stored = wanted.threshold_in_force
         print_text(
             f"verdicts in force now: yes from {read_threshold(stored):.2f}, chosen on "
-            f"{_origin(stored)}"
+            f"{_format_origin(stored)}"
         )
 
 
-def _origin(stored: "StoredRecalibration") -> str:
+def _format_origin(stored: "StoredRecalibration") -> str:
     labels = plural(stored.labels, "label")
     return f"{labels} by {stored.reviewer}, {stored.created_at:%Y-%m-%d}"
 

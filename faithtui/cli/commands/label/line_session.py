@@ -3,6 +3,7 @@
 import sys
 from io import TextIOWrapper
 
+from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_mode import LineMode
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import wrap_with_label
@@ -22,15 +23,15 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         sys.stdin.reconfigure(errors="replace")
     talk = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
     talk.say("queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer))
-    mode = LineMode(store, queue, reviewer, talk, sys.stdin.readline)
+    mode = LineMode(LineContext(store, queue, reviewer, talk, sys.stdin.readline))
     interrupted = False
     try:
         mode.run()
     except KeyboardInterrupt:
         interrupted = True
-    mode.say_totals()
+    mode.print_totals()
     if queue.sample is not None:
-        _say_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
+        _print_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
     if interrupted:
         return INTERRUPTED
     return 0 if mode.error is None else mode.error.exit_code
@@ -60,7 +61,7 @@ def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
     }
 
 
-def _say_sample_status(
+def _print_sample_status(
     store: Store, sample: SampleId, reviewer: str, talk: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""

@@ -8,7 +8,7 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.annotations.blind_view import blind_view, has_answered
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.metric_view import spec_of
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
@@ -70,7 +70,7 @@ def read_served_claim(
         revealed: Claims whose verdicts the person may see though the queue is blind.
     """
     view = store.runs.review_view(item, reviewer)
-    spec = spec_of(view.run.spec)
+    spec = get_metric_spec(view.run.spec)
     own = next(each.mine for each in view.claims if each.id == claim)
     if queue.blind:
         # A claim that is asked again is hidden again, however it was answered.

@@ -237,7 +237,9 @@ def measure(
     progress = ShardProgressLine()
     # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
     with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
-        summary = execute_request(measure_request, progress, progress.begin, progress.tell_left_out)
+        summary = execute_request(
+            measure_request, progress, progress.begin, progress.print_left_out_files
+        )
     progress.end()
     if as_json:
         print_json(summary_to_json(summary))

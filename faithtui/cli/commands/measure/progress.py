@@ -36,7 +36,7 @@ class ShardProgressLine:
         if not is_quiet() and whole:
             self._out.write(f"{whole:,} of {plural(shards, 'shard')} whole from before\n")
 
-    def tell_left_out(self, counts: Mapping[str, int]) -> None:
+    def print_left_out_files(self, counts: Mapping[str, int]) -> None:
         """Say which files among the logs are no logs, as faithtui wrote them."""
         if not is_quiet():
             for folder, files in sorted(counts.items()):

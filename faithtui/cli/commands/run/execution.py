@@ -10,8 +10,8 @@ from functools import partial
 from faithtui.cli.commands.run.preview import print_cost_notice
 from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
 from faithtui.cli.run_outcome import (
+    choose_exit_code,
     choose_gravest_code,
-    exit_code,
     format_claim_counts,
     format_missing_verdicts,
     format_resume_hint,
@@ -146,7 +146,7 @@ def execute_with_progress(
             "next: `faithtui` shows the verdicts and stores your labels; `faithtui report` "
             "compares them"
         )
-    return exit_code(row)
+    return choose_exit_code(row)
 
 
 def _print_event(store: Store, event: RunEvent) -> None:

@@ -169,7 +169,7 @@ def read_failure_limit(text: str) -> FailureLimit:
     Raises:
         ConfigError: It is no limit.
     """
-    limit = FailureLimit.read(text)
+    limit = FailureLimit.parse(text)
     if limit is None:
         raise ConfigError(
             f"--max-failures is `{text}`; expected a number from 1, such as 10, or a share of the "

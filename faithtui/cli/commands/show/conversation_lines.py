@@ -36,11 +36,13 @@ def conversation_lines(view: ReviewView) -> list[str]:
         lines.append(f"{item.state.value}: {make_visible_line(format_failure_reason(item.reason))}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
-        lines.append(f"judge: {_format_scores(item.scores, item.windows, unit_plural)}")
+        lines.append(
+            f"judge: {_format_conversation_scores(item.scores, item.windows, unit_plural)}"
+        )
     if item.corrected is not None and item.labelled:
         lines.append(
             f"with overrides, {item.labelled} of {item.claims} reviewed: "
-            f"{_format_scores(item.corrected, item.windows, unit_plural)}"
+            f"{_format_conversation_scores(item.corrected, item.windows, unit_plural)}"
         )
     lines += [
         make_visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
@@ -135,7 +137,7 @@ def _wrap_text(text: str, indent: str) -> list[str]:
     )
 
 
-def _format_scores(scores: ScoreSet, windows: int, unit_plural: str) -> str:
+def _format_conversation_scores(scores: ScoreSet, windows: int, unit_plural: str) -> str:
     if scores.windowed.reason and scores.windowed.reason == scores.per_interaction.reason:
         return _format_score(scores.windowed)
     # There is one window for each interaction.

@@ -67,7 +67,7 @@ def show(
     from faithtui.cli.run_outcome import format_resume_hint
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.filters import Scope
-    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.integrity.run_checks import check_run_briefly
     from faithtui.engine.review.conversation_json import view_to_json
     from faithtui.engine.runs.run_liveness import read_run
     from faithtui.store.records import ItemState
@@ -77,7 +77,7 @@ def show(
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
-        check_for_moment(opened, found)
+        check_run_briefly(opened, found)
         items = opened.runs.item_ids(found)
         run_row = read_run(opened, found)
         spec = run_row.spec
@@ -167,7 +167,7 @@ def _print_conversations(
                 f"{row.labelled}/{row.claims}",
                 integrity_sentence(metric, row.integrity),
                 format_failure_reason(row.reason or "")
-                or _why_unscored(row)
+                or _explain_missing_score(row)
                 or _format_skipped_windows(row),
             )
             for row in rows
@@ -201,7 +201,7 @@ def _format_state(row: "ItemRow") -> str:
     return row.state.value
 
 
-def _why_unscored(row: "ItemRow") -> str | None:
+def _explain_missing_score(row: "ItemRow") -> str | None:
     """Say why a judged conversation has no score; None where it has one, or none is stored."""
     return None if row.scores is None else row.scores.windowed.reason
 

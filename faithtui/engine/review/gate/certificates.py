@@ -114,7 +114,7 @@ def read_certificate_file(path: Path) -> Certificate:
         raise InputError(error.reason, path=path, field=error.field) from error
 
 
-def metric_identity(row: RunRow) -> MetricIdentity:
+def make_metric_identity(row: RunRow) -> MetricIdentity:
     """Say what a run asked, and how it was scored."""
     spec = row.spec
     size, options = split_metric_options(spec.options)
@@ -133,7 +133,7 @@ def metric_identity(row: RunRow) -> MetricIdentity:
     )
 
 
-def guideline_in_force(store: Store, metric: str) -> GuidelineIdentity | None:
+def find_guideline_identity(store: Store, metric: str) -> GuidelineIdentity | None:
     """Name the guideline that was set for a metric; None: its default is in force."""
     found = store.guidelines.current(metric)
     return None if found is None else GuidelineIdentity(found.number, found.digest)
@@ -144,8 +144,8 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
     readings, row = seen.readings, seen.run_row
     return CertificateBinding(
         judge=make_judge_identity(row.spec.judge, row.spec.judge_fingerprint),
-        metric=metric_identity(row),
-        guideline=guideline_in_force(store, row.spec.metric),
+        metric=make_metric_identity(row),
+        guideline=find_guideline_identity(store, row.spec.metric),
         run=RunIdentity(
             row.id,
             row.created_at,
@@ -194,11 +194,11 @@ def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
         row.seed,
         row.size,
         row.frame,
-        population=None if row.population is None else _name_population(row.population),
+        population=None if row.population is None else _make_population_identity(row.population),
     )
 
 
-def _name_population(population: Population) -> PopulationIdentity:
+def _make_population_identity(population: Population) -> PopulationIdentity:
     counts = zip(population.strata, population.stratum_claims, strict=True)
     return PopulationIdentity(
         population.results,
@@ -285,7 +285,7 @@ def count_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
     those that name none: they are older than the defaults.
     """
     given = seen.origins.guidelines
-    guideline = guideline_in_force(store, seen.run_row.spec.metric)
+    guideline = find_guideline_identity(store, seen.run_row.spec.metric)
     if guideline is not None:
         wanted: set[str | None] = {guideline.digest}
     else:

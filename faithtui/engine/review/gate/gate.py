@@ -242,7 +242,7 @@ def check_gate(
         notes.append(_OWN_LABELS.format(run=run, count=found.labels))
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
-        found, clipped, below = _apply_certificate(certificate, level, found, thresholds)
+        found, clipped, below = _use_certified_figures(certificate, level, found, thresholds)
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
         notes += [_CONTRADICTED.format(run=run, figure=each) for each in below]
         labelled = RunId(certificate.run.number)
@@ -535,7 +535,7 @@ def _find_changes(
     Returns:
         What changed, and what could not be verified because it is not here.
     """
-    spec, metric = seen.run_row.spec, certificates.metric_identity(seen.run_row)
+    spec, metric = seen.run_row.spec, certificates.make_metric_identity(seen.run_row)
     if certificates.hash_run_labels(seen, certificate.measured.level) == certificate.labels.digest:
         # The labelled claims are those that were certified, whoever worded them.
         metric = replace(metric, claims=certificate.metric.claims)
@@ -549,7 +549,7 @@ def _find_changes(
         else _find_certified_run(store, certificate, settings)
     )
     if certified is None:
-        guideline = certificates.guideline_in_force(store, certificate.metric.name)
+        guideline = certificates.find_guideline_identity(store, certificate.metric.name)
         if guideline is not None:
             return broken + list_guideline_changes(certificate, guideline), [
                 _format_unverified("labels, sample")
@@ -662,7 +662,7 @@ def _find_certified_run(
     return read_gate_input(store, number, settings)
 
 
-def _apply_certificate(
+def _use_certified_figures(
     certificate: Certificate, level: LevelReport, own: GateFigures, thresholds: Thresholds
 ) -> tuple[GateFigures, bool, list[str]]:
     """Take the certified figures, with the score of the run at hand.

@@ -13,7 +13,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, check_warnings, describe_missing
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report import PreparedUnits, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
@@ -89,7 +89,7 @@ def check_run_change(
     all_fair = bool(compared.all.is_fair.all())
     undrawn = compared.design.kind in _UNDRAWN and not wanted.among_labelled
     agreed = found.judges.percent.value
-    if _follows_draw(store, row, change, settings):
+    if _was_judged_because_drawn(store, row, change, settings):
         # What was judged because it was drawn says nothing of how often they differ elsewhere.
         agreed = None
     check = check_change(
@@ -120,12 +120,18 @@ def check_run_change(
     if not left_out:
         # A run that differs too little to be worse rests on no label.
         weighed = before if change.is_of_first else row
-        return check if check.reason else _ask_warnings(check, prepared, wanted, store, weighed)
+        return (
+            check
+            if check.reason
+            else _check_warnings_of_change(check, prepared, wanted, store, weighed)
+        )
     why = describe_missing(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
 
 
-def _follows_draw(store: Store, row: RunRow, change: JudgeChange, settings: ReportSettings) -> bool:
+def _was_judged_because_drawn(
+    store: Store, row: RunRow, change: JudgeChange, settings: ReportSettings
+) -> bool:
     """Say whether one of two runs judged claims because they were drawn, or passed them over."""
     if change.weighed.readings.design.follows_draw or not change.is_of_first:
         return True
@@ -134,7 +140,7 @@ def _follows_draw(store: Store, row: RunRow, change: JudgeChange, settings: Repo
     return prepare_run_units(store, row, settings).readings.design.follows_draw
 
 
-def _ask_warnings(
+def _check_warnings_of_change(
     check: CriterionCheck,
     prepared: PreparedUnits,
     wanted: Thresholds,
@@ -142,7 +148,7 @@ def _ask_warnings(
     run: RunRow,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
-    report = report_prepared(prepared)
+    report = make_prepared_report(prepared)
     warnings = (*report.warnings, *warn_of_choice(store, run, prepared.readings))
     (asked,) = check_warnings((check,), warnings, prepared, report.claims, wanted)
     return asked

@@ -42,9 +42,9 @@ from faithtui.agreement.report.report import (
     JudgingDescription,
     OtherJudge,
     PreparedUnits,
-    compare_prepared,
-    report_prepared,
-    update_report_points,
+    compare_prepared_with_judge,
+    make_prepared_report,
+    update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
@@ -162,7 +162,7 @@ def compute_run_agreement(
     if split is not None:
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    report = report_prepared(
+    report = make_prepared_report(
         prepared,
         judged=JudgingDescription(
             metric=row.spec.metric,
@@ -175,7 +175,7 @@ def compute_run_agreement(
         ),
         comparison=None if other is None else _compare_with(store, row, other, prepared, split),
         repeats=compute_self_consistency(
-            store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
+            store.claim_details.read_repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
         probes=probes
         and replace(probes, same_judge=probes.fingerprint == row.spec.judge_fingerprint),
@@ -251,7 +251,9 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
         for now in (said[each.claim],)
     ]
     judge = known.row.spec.judge_title
-    report = update_report_points(known.prepared, known.report_of_readings, before, after, judge)
+    report = update_report_without_intervals(
+        known.prepared, known.report_of_readings, before, after, judge
+    )
     return replace(known, report=report, full_report=known.report_of_readings, points_only=True)
 
 
@@ -396,12 +398,14 @@ def compare_run_judges(
             units = _make_other_judge(first, back.claims)
             said = {each.claim for each in units.units}
             rows, places = prepared.compared.all.rows, prepared.compared.places.tolist()
-            report = compare_prepared(other, "", units).swap_judges(
+            report = compare_prepared_with_judge(other, "", units).swap_judges(
                 sum(rows[place].claim not in said for place in places)
             )
             report = replace(report, a=names[0], b=names[1])
             return JudgeChange(report, paired, other, is_of_first=False)
-    report = compare_prepared(prepared, names[0], _make_other_judge(second, paired.claims))
+    report = compare_prepared_with_judge(
+        prepared, names[0], _make_other_judge(second, paired.claims)
+    )
     return JudgeChange(report, paired, prepared)
 
 
@@ -473,8 +477,8 @@ def _read_claim_rows(
     """
     run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
     weights = weigh_claims(agreement.prepared.compared)
-    notes = store.claim_details.notes(run)
-    evidence = store.claim_details.evidence(run)
+    notes = store.claim_details.read_notes(run)
+    evidence = store.claim_details.read_marked_evidence(run)
     counted = list_counted_labels(agreement.prepared.compared)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):
@@ -483,7 +487,7 @@ def _read_claim_rows(
             for each in some
             if every_passage or each.state is not LabelState.UNREVIEWED or each.human is not None
         ]
-        passages = store.claim_details.passages(run, shown)
+        passages = store.claim_details.read_passages(run, shown)
         for each in some:
             tied = is_tied(each.opinions, labels.names)
             yield (
@@ -515,7 +519,7 @@ def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[A
         known += [(each.conversation, row_of_unrated_answer(each)) for each in readings.unrated]
     for start in range(0, len(known), _AT_ONCE):
         some = known[start : start + _AT_ONCE]
-        texts = store.claim_details.answer_texts({conversation for conversation, _ in some})
+        texts = store.claim_details.read_answer_texts({conversation for conversation, _ in some})
         for conversation, answer in some:
             yield answer, texts.get((conversation, answer.turn), "")
 

@@ -125,7 +125,7 @@ def compare_runs(
     prepared = prepare_run_units(store, a, settings, split)
     paired = read_comparable_claims(store, a, b, settings, split)
     labels = find_metric(a.spec.metric).spec.labels.names
-    compared = [each for each in paired.claims if _is_comparable(each, labels)]
+    compared = [each for each in paired.claims if _have_verdicts_and_label(each, labels)]
     if not compared:
         where = "" if split is None else f" in the {split} split"
         raise ConfigError(
@@ -161,7 +161,7 @@ def compare_runs(
     )
 
 
-def _is_comparable(claim: PairedClaim, labels: Sequence[str]) -> bool:
+def _have_verdicts_and_label(claim: PairedClaim, labels: Sequence[str]) -> bool:
     return claim.first is not None and claim.second is not None and claim.human in labels
 
 

@@ -66,7 +66,7 @@ def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = 
         _make_point(store, claim_set, row, units, found[place - 1] if place else None)
         for place, (row, units) in enumerate(found)
     ]
-    return Trend(_adjust_for_several(points))
+    return Trend(_adjust_p_values(points))
 
 
 def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) -> list[RunRow]:
@@ -158,7 +158,7 @@ def _bound_accuracy(
     return accuracy * share, accuracy * share + 1 - share
 
 
-def _adjust_for_several(points: Sequence[TrendPoint]) -> tuple[TrendPoint, ...]:
+def _adjust_p_values(points: Sequence[TrendPoint]) -> tuple[TrendPoint, ...]:
     """Adjust the p values of all changes for being several."""
     known = [each.change.signflip_p for each in points if each.change is not None]
     adjusted = iter(adjust_by_holm([each for each in known if each is not None]))

@@ -181,12 +181,12 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
     is_mixed = any(each.is_flagged is None for each in basis.strata)
     return PlanForecast(
         _foresee_future_width(basis, plan, level),
-        _halve(bound_rate(cells, level)),
-        None if is_mixed else _halve(bound_recall(cells, level)),
+        _compute_half_width(bound_rate(cells, level)),
+        None if is_mixed else _compute_half_width(bound_recall(cells, level)),
     )
 
 
-def _halve(ends: tuple[float, float]) -> float:
+def _compute_half_width(ends: tuple[float, float]) -> float:
     return (ends[1] - ends[0]) / 2
 
 

@@ -396,7 +396,7 @@ def _part_text(part: object) -> str | None:
         "refusal",
     ):
         return None
-    return AnySpelling(part).texts_or_none("text", "content", "refusal")
+    return AnySpelling(part).text_only_or_none("text", "content", "refusal")
 
 
 def _parse_payload(text: str) -> object:

@@ -69,7 +69,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     record = dict(fields.value)
     if _is_score(record) or _is_observation(record):
         trace = fields.text("trace_id")
@@ -200,7 +200,7 @@ READER = TraceReader(
     "langfuse",
     "Langfuse traces, observations and scores",
     _explain_match,
-    _split,
+    _split_record,
     _read_trace,
     _find_session,
 )

@@ -46,7 +46,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     trace = fields.text("trace_id") or fields.text("run_id") or fields.text("id")
     if trace is None:
         raise fields.make_error(("trace_id",), None, "the id of the trace")
@@ -147,5 +147,10 @@ def _without_none(**fields: object) -> dict[str, object]:
 
 
 READER = TraceReader(
-    "langsmith", "LangSmith runs and feedback", _explain_match, _split, _read_trace, _find_session
+    "langsmith",
+    "LangSmith runs and feedback",
+    _explain_match,
+    _split_record,
+    _read_trace,
+    _find_session,
 )

@@ -184,7 +184,7 @@ def _parse_details(text: str) -> object:
         return None
 
 
-def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
+def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
     evaluations = list(_list_evaluations(fields))
     for each in evaluations:
         if isinstance(each, ShapeError):
@@ -256,7 +256,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
             "start_time": root["start"],
             "end_time": root["end"],
             "tags": attributes.get("tag.tags"),
-            "metadata": _collect(attributes, "metadata"),
+            "metadata": _collect_attribute(attributes, "metadata"),
             "user_id": attributes.get("user.id"),
             "model": _find_model(spans),
         }.items()
@@ -364,7 +364,7 @@ def _collect_list(attributes: Mapping[str, object], name: str) -> list[dict[str,
     return [found[number] for number in sorted(found)]
 
 
-def _collect(attributes: Mapping[str, object], name: str) -> object:
+def _collect_attribute(attributes: Mapping[str, object], name: str) -> object:
     if name in attributes:
         return attributes[name]
     start = f"{name}."
@@ -438,7 +438,7 @@ READER = TraceReader(
     "spans",
     "OpenInference and OpenTelemetry GenAI spans",
     _explain_match,
-    _split,
+    _split_record,
     _read_trace,
     _find_session,
 )

@@ -72,7 +72,7 @@ class TraceReader:
                     yield refuse_record(each, error)
             paths = list(places)
             for trace, parts in traces:
-                first = _take_place(last, paths, parts)
+                first = _get_first_position(last, paths, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
                 except UNREADABLE as error:
@@ -82,7 +82,7 @@ class TraceReader:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_time_rank(exchange.time))
             for session, values in sessions:
-                first = _take_place(last, paths, values)
+                first = _get_first_position(last, paths, values)
                 collector = ImageCollector(find_image_folder(first.path))
                 drafts = (
                     join_exchanges(session, found, options, collector)
@@ -106,7 +106,9 @@ class TraceReader:
                         yield f"session {session}"
 
 
-def _take_place(last: FileRecord, paths: Sequence[Path], parts: list[dict[str, Any]]) -> FileRecord:
+def _get_first_position(
+    last: FileRecord, paths: Sequence[Path], parts: list[dict[str, Any]]
+) -> FileRecord:
     """Give the place of the first record of some, for messages."""
     file, line = min(tuple(each.pop(_PLACE)) for each in parts)
     return FileRecord(paths[file], line, None, last.end, max(last.size, 1), {})

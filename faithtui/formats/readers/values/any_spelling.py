@@ -87,7 +87,7 @@ class AnySpelling:
             return str(value)
         raise self.make_error(names, value, "a string")
 
-    def texts_or_none(self, *names: str) -> str | None:
+    def text_only_or_none(self, *names: str) -> str | None:
         """Give a text; None also where the key holds something else, which stays in `rest`."""
         for name in names:
             for key in self._keys.get(fold_key(name), ()):

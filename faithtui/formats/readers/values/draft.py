@@ -169,7 +169,7 @@ def describe_turns(turns: Sequence[TurnDraft]) -> tuple[tuple[str, str], ...]:
     return tuple((turn.role, turn.content) for turn in turns)
 
 
-def keep_rest(
+def keep_unread_fields(
     draft: ConversationDraft,
     rest: Mapping[str, object],
     known: frozenset[str],

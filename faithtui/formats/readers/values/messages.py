@@ -103,7 +103,7 @@ class MessageReader:
         """
         for place, each in enumerate(messages):
             self.read(each, f"{where}[{place}]")
-        self.finish()
+        self.keep_trailing_evidence()
 
     def read(self, value: object, where: str) -> TurnDraft | None:
         """Read a message; None where it is no turn.
@@ -119,7 +119,7 @@ class MessageReader:
         name = self._take_role(fields)
         match name:
             case "system":
-                self._keep_system(fields)
+                self._add_system_message(fields)
                 return None
             case "tool":
                 self._read_tool(fields)
@@ -134,7 +134,7 @@ class MessageReader:
             case _:
                 return self._read_assistant(fields)
 
-    def finish(self) -> None:
+    def keep_trailing_evidence(self) -> None:
         """Keep what tools gave after the last answer, which no answer can be judged by.
 
         Where calls of tools are written down, an answer without any had no passages.
@@ -169,7 +169,7 @@ class MessageReader:
             )
         return known
 
-    def _keep_system(self, fields: AnySpelling) -> None:
+    def _add_system_message(self, fields: AnySpelling) -> None:
         text, _ = self._read_content(fields)
         kept = self.draft.metadata.setdefault("system", [])
         assert isinstance(kept, list)
@@ -267,7 +267,7 @@ class MessageReader:
         if not isinstance(part, dict):
             raise ShapeError(where, f"is {describe_json(part)}; expected a part of a message")
         fields = AnySpelling(part, where)
-        kind = fold_key(fields.texts_or_none("type") or "text")
+        kind = fold_key(fields.text_only_or_none("type") or "text")
         if kind in _TEXT_PARTS:
             text = fields.take("text", "refusal", "content")
             if isinstance(text, str):

@@ -162,7 +162,9 @@ def _read_passage(value: object, where: str, source: str | None) -> PassageList:
             where, f"is {describe_json(value)}; expected a string or an object with its text"
         )
     fields = AnySpelling(value, where)
-    text = next((text for name in _TEXT if (text := fields.texts_or_none(name)) is not None), None)
+    text = next(
+        (text for name in _TEXT if (text := fields.text_only_or_none(name)) is not None), None
+    )
     if text is None:
         inner = fields.take("document", "node", "passage", "chunk")
         if isinstance(inner, dict):
@@ -170,11 +172,11 @@ def _read_passage(value: object, where: str, source: str | None) -> PassageList:
             details = {**fields.rest(), **nested.details[0]}
             return PassageList(nested.documents, (details,))
         raise ShapeError(where, f"is {describe_json(value)}; expected its text under `text`")
-    named = next((each for name in _SOURCE if (each := fields.texts_or_none(name))), None)
+    named = next((each for name in _SOURCE if (each := fields.text_only_or_none(name))), None)
     metadata = value.get("metadata")
     if named is None and isinstance(metadata, dict):
         within = AnySpelling(metadata)
-        named = next((each for name in _SOURCE if (each := within.texts_or_none(name))), None)
+        named = next((each for name in _SOURCE if (each := within.text_only_or_none(name))), None)
     details = {}
     number = fields.take(*_ID)
     if number is not None:

@@ -80,7 +80,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         self.screen.verdicts.forget_last_verdict()
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.update_view(replace(self.screen.review_position, claim=chosen[-1].id))
-        self.screen.moves.advance(chosen[-1].id)
+        self.screen.moves.go_on_after_verdict(chosen[-1].id)
 
     def clear(self) -> None:
         """Mark no range any more."""

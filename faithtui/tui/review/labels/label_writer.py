@@ -64,7 +64,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._is_leaving = True
         self.input_queue.hold_keys(self)
 
-    def stay(self) -> None:
+    def cancel_leaving(self) -> None:
         """Stay in this conversation after all."""
         self._is_leaving = False
         self.input_queue.release_keys(self)
@@ -85,7 +85,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     def clear(self) -> None:
         """Forget what was said of what is drawn no more."""
         self.last_act_words, self._just_saved = "", ()
-        self.stay()
+        self.cancel_leaving()
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
@@ -205,7 +205,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
         self.in_flight += 1
         self.saves_done.clear()
-        self._tell(Piece(f"saving {words} …", "quiet"))
+        self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
         self._wait_until_saved(future, claims, words)
 
     @run_in_worker("save", exclusive=False)
@@ -225,7 +225,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         moment = fmt.format_time(self.session.now())
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
-        self._tell(*self._unsaved_pieces(), *told)
+        self._show_and_keep_message(*self._unsaved_pieces(), *told)
         self._end_save()
 
     def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
@@ -236,11 +236,11 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.pending_verdicts.pop(claim, None)
             self.screen.verdicts.forget_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()
-        self.stay()
+        self.cancel_leaving()
         self.screen.marking.forget_pending()
         self.last_act_words = ""
         self._unsaved.append(words)
-        self._tell(*self._unsaved_pieces()[:-1])
+        self._show_and_keep_message(*self._unsaved_pieces()[:-1])
         state = self.screen.review_state
         if state is not None:
             before = [self._claims_before.get(each) for each in claims]
@@ -261,7 +261,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
         return (Piece(head, "bad strong"), Piece(f" · {named}{more}"), Piece(" · "))
 
-    def _tell(self, *pieces: Piece) -> None:
+    def _show_and_keep_message(self, *pieces: Piece) -> None:
         self._told = pieces
         self.show_message(*pieces)
 
@@ -282,7 +282,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.pending_verdicts.clear()
         self._claims_before.clear()
         if self._is_leaving:
-            self.stay()
+            self.cancel_leaving()
             self.screen.loader.load_next(1, after_verdict=True)
         else:
             self.screen.loader.read_again()

@@ -15,7 +15,7 @@ from faithtui.domain.limits import CLAIM
 from faithtui.domain.text.word_spans import find_word_spans
 from faithtui.engine.review.missed_claims import (
     add_missed_claim,
-    mark_answer,
+    mark_answer_complete,
     remove_missed_claim,
 )
 from faithtui.tui.screen.controller import Controller
@@ -111,7 +111,7 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
 
     def _set_complete(self, turn: int, complete: bool) -> None:
         words = "all claims are known" if complete else "there may be other claims"
-        self._submit(f"turn {turn + 1}: {words}", mark_answer, turn, complete=complete)
+        self._submit(f"turn {turn + 1}: {words}", mark_answer_complete, turn, complete=complete)
 
     def _submit(
         self, words: str, write: Callable[..., object], turn: int, *more: object, **named: object

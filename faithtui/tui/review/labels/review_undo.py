@@ -46,7 +46,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
 
     def _show_step(self, step: UndoneStep) -> None:
         """Go to the claim concerned."""
-        self.screen.writer.stay()
+        self.screen.writer.cancel_leaving()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
         elif step.acts[0].mark in _ANSWER_MARKS:
@@ -69,7 +69,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.session.choose_item(item, claim)
         self.screen.loader.load(item, claim, 0, step)
 
-    def tell_undone(self, step: UndoneStep) -> None:
+    def show_undone(self, step: UndoneStep) -> None:
         """Say what was taken back, once its claim is shown."""
         state, claim = self.screen.review_state, self.screen.claim
         if not step.acts or state is None or claim is None:

@@ -69,7 +69,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.last_verdict = self.verdict_to_repeat = LastVerdict(
             claim.id, claim.number, verdict, code
         )
-        self.screen.moves.advance(claim.id)
+        self.screen.moves.go_on_after_verdict(claim.id)
 
     def refuse_early_key(self) -> None:
         """Tell that a key came before its claim was on screen, or that there is none."""
@@ -153,7 +153,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.screen.writer.save_act(claim, Action.ACCEPTED, words, verdict=label)
             self.screen.writer.set_last_act(words)
             self.forget_last_verdict()
-            self.screen.moves.advance(claim.id)
+            self.screen.moves.go_on_after_verdict(claim.id)
 
     def _skip_claim(self, claim: ClaimView) -> None:
         """Skip a claim."""
@@ -166,7 +166,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.writer.save_act(claim, Action.SKIPPED, words)
         self.screen.writer.set_last_act(words)
         self.forget_last_verdict()
-        self.screen.moves.advance(claim.id, later=True)
+        self.screen.moves.go_on_after_verdict(claim.id, later=True)
 
     def _toggle_flag(self, claim: ClaimView) -> None:
         """Set a flag, or take it away."""

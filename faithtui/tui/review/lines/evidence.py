@@ -22,7 +22,7 @@ from faithtui.domain.text.evidence import (
     find_sentence,
     rank_passages,
 )
-from faithtui.domain.text.sentence_index import contains_number
+from faithtui.domain.text.sentence_index import is_in_ascending_list
 from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, tokenise_text
 from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
@@ -370,7 +370,7 @@ def list_lost_facts(
             sum(
                 weight
                 for stem, weight in weights.items()
-                if contains_number(holders.get(stem, ()), fact.sentence)
+                if is_in_ascending_list(holders.get(stem, ()), fact.sentence)
             )
             / total
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.integrity.missing_facts import MissingFact
 from faithtui.domain.text.evidence import compute_overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
-from faithtui.tui.metric_view import reference_letter, references_of
+from faithtui.tui.metric_view import name_references, reference_letter
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     TokenisedView,
@@ -60,7 +60,7 @@ def reference_lines(
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
     lines = named_reference_lines(view, claim, window, spec, width, read)
     if not lines and claim.id not in view.hidden:
-        words = f"no {references_of(spec)} cited"
+        words = f"no {name_references(spec)} cited"
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
         lines += lost_lines(view, claim, read, width)
@@ -165,9 +165,9 @@ def named_reference_lines(
         if not chosen:
             continue
         if not spec.references_are_facts:
-            words = f"{references_of(spec)} that {unit} serves"
+            words = f"{name_references(spec)} that {unit} serves"
         else:
-            words = f"{references_of(spec)} that {_VERBS[stance]} {unit}"
+            words = f"{name_references(spec)} that {_VERBS[stance]} {unit}"
         if stance == "supports" and together:
             sets = ", ".join(
                 "+".join(f"{letter}{truth.number}" for truth in each) for each in together[:5]

@@ -7,7 +7,7 @@ from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import reference_letter, references_of
+from faithtui.tui.metric_view import name_references, reference_letter
 from faithtui.tui.review.lines.claims import is_worded_otherwise
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
@@ -286,10 +286,8 @@ def _describe_reveal(shown_view: VerdictView) -> str:
     """Name the keys that show what is hidden."""
     words = "{review.reveal} shows it, and that is recorded"
     if shown_view.spec.references is not None and not shown_view.view.truths_whole:
-        words = (
-            f"{{review.reveal}} shows it, {{review.truths}} the {references_of(shown_view.spec)}; "
-        )
-        words += "both are recorded"
+        references = name_references(shown_view.spec)
+        words = f"{{review.reveal}} shows it, {{review.truths}} the {references}; both are recorded"
     return shown_view.keys.fill_in_keys(words)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run_outcome import choose_gravest_code, exit_code
+from faithtui.cli.run_outcome import choose_exit_code, choose_gravest_code
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.engine.runs import runner
@@ -142,7 +142,7 @@ def test_a_run_ends_with_the_code_of_its_state(path: Path, state: RunState, code
     with Store.open(path, create=False) as store:
         run = planned(store)
         store.runs.set_state(run, state, "so")
-        assert exit_code(store.runs.row(run)) == code
+        assert choose_exit_code(store.runs.row(run)) == code
 
 
 def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_path: Path) -> None:

@@ -102,7 +102,9 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     words = describe_sequences(found)
     progress = outcome.progress
     for lines in (
-        queue_details(progress.row, store.samples.strata(row.id, ANN), progress, 100, found),
+        queue_details(
+            progress.row, store.samples.read_stratum_progress(row.id, ANN), progress, 100, found
+        ),
         end_lines(outcome, 100),
         progress_lines(agreement.report, 100, 12),
     ):

@@ -1,0 +1,135 @@
+"""The queue of line mode: which claim is asked about, and how far the person is."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from faithtui.cli.commands.label.line_context import LineContext
+from faithtui.cli.commands.label.line_marks import describe_marks
+from faithtui.cli.commands.label.line_text import claim_lines, judge_lines, keys_lines
+from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.tui.samples.queue import QueuePosition, load_queue_position
+
+
+@dataclass
+class LineQueue:
+    """Serves the claims of a queue one after the other."""
+
+    context: LineContext
+    seconds: Callable[[], float] = time.monotonic
+    position: QueuePosition = field(init=False)
+    served: ServedClaim | None = None
+    """The claim that is asked about; None: none is open."""
+    _served_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Take the queue up where the person left it."""
+        self.load_progress()
+
+    @property
+    def open_count(self) -> int:
+        """Claims of the queue that are still to be answered."""
+        return len(self.context.queue.entries) - len(self.position.answered_claims)
+
+    def measure_seconds(self) -> float:
+        """Give the seconds since the claim was first shown."""
+        return max(0.0, self.seconds() - self._served_at)
+
+    def load_progress(self) -> None:
+        """Read how far the person is."""
+        here = self.position.current_place if self.served is not None else -1
+        self.position = load_queue_position(
+            self.context.store, self.context.queue, self.context.reviewer
+        )
+        if self.context.queue.sample is None:
+            mine = self.context.store.samples.read_own_labelled_frame(
+                self.context.queue.run, self.context.reviewer
+            )
+            self.position.answered_claims |= {each.claim for each in mine} & set(
+                self.context.queue.place
+            )
+        self.position.current_place = here
+
+    def serve_next(self) -> None:
+        """Serve the next claim, or say that the queue is through."""
+        following = self.position.list_next(1)
+        if following:
+            self.serve_claim(*following[0])
+            return
+        self.served = None
+        self.context.talk.say(
+            "through",
+            "",
+            "nothing more is open in this queue",
+            "keys: u undo; 1 to 7 and c are about your last verdict; enter or q ends",
+        )
+
+    def serve_claim(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
+        """Ask about a claim."""
+        before = self.served
+        again = before is not None and before.claim.id == claim
+        revealed = set(self.context.queue.shown)
+        if again and before is not None and before.shown:
+            revealed.add(claim)
+        self.served = read_served_claim(
+            self.context.store, self.context.queue, self.context.reviewer, item, claim, revealed
+        )
+        if not self.context.queue.blind:
+            self.context.store.exposures.record(item, self.context.reviewer)
+        self.position.move_to(claim)
+        if not again:
+            self._served_at = self.seconds()
+        if not quietly:
+            self.print_claim(self.served)
+
+    def serve_again(self, served: ServedClaim) -> None:
+        """Read a claim again after something was said of it, without printing it."""
+        self.serve_claim(served.view.item.id, served.claim.id, quietly=True)
+
+    def print_claim(self, served: ServedClaim) -> None:
+        """Print a claim with what it is judged by, and the judge where it may be seen."""
+        claim = served.claim
+        judge: dict[str, object] = {}
+        if served.shown:
+            judge = {
+                "judge": {"label": claim.home_verdict.label, "reason": claim.home_verdict.reason}
+            }
+        self.context.talk.say(
+            "claim",
+            "",
+            *claim_lines(served),
+            *describe_marks(served),
+            *keys_lines(served.spec),
+            number=served.number,
+            of=served.of,
+            claim=claim.id,
+            conversation=served.view.item.key,
+            turn=claim.turn,
+            text=claim.text,
+            passages=[
+                {"passage": each.document.number, "text": each.document.text}
+                for each in served.passages
+            ],
+            blind=not served.shown,
+            **judge,
+        )
+
+    def reveal_judge(self, served: ServedClaim) -> None:
+        """Print the judge's verdict, which is recorded where it was hidden."""
+        claim = served.claim
+        if not served.shown:
+            self.context.save_event(claim.id, Action.REVEALED, saw_judge=True)
+            self.served = served = read_served_claim(
+                self.context.store,
+                self.context.queue,
+                self.context.reviewer,
+                served.view.item.id,
+                claim.id,
+                {claim.id},
+            )
+        judge = served.claim.home_verdict
+        self.context.talk.say(
+            "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
+        )
