@@ -5,7 +5,7 @@ the passages are those that its claims were judged against.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,12 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
+from faithtui.formats.readers.own_results import (
+    add_own_label,
+    add_own_verdicts,
+    list_objects,
+    name_conversation,
+)
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
@@ -67,6 +72,7 @@ class ClaimRowReader:
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`; conversations come after the last row was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
+        sources: set[object] = set()
         with RecordGroups() as groups:
             for each in records:
                 if isinstance(each.found, InputError):
@@ -78,12 +84,14 @@ class ClaimRowReader:
                 except UNREADABLE as error:
                     yield refuse_record(each, error)
                     continue
+                sources.add(str(row.get("source")))
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
                 place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})
                 collector = ImageCollector(last.path.parent)
-                yield from build_drafts(place, _make_drafts(rows, options), options, collector)
+                drafts = _make_drafts(rows, options, sources)
+                yield from build_drafts(place, drafts, options, collector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +157,13 @@ def _read_cell(column: FlatColumn, value: object, *, is_table: bool) -> object:
     return parsed
 
 
-def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[ConversationDraft]:
-    """Make the conversation of some rows."""
+def _make_drafts(
+    rows: list[dict[str, Any]], options: ReadOptions, sources: Collection[object]
+) -> Iterator[ConversationDraft]:
+    """Make the conversation of some rows; `sources` are the data sets of all of the file."""
     first = rows[0]
-    draft = ConversationDraft(key=str(first["conversation"]))
+    key = name_conversation(first.get("source"), first["conversation"], sources)
+    draft = ConversationDraft(key=key)
     if isinstance(first.get("metadata"), dict):
         draft.metadata = dict(first["metadata"])
     passages = _PassageFinder(rows)
