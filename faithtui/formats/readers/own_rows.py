@@ -28,6 +28,7 @@ from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
     ReadOptions,
+    RecordsBeforeError,
     build_drafts,
     make_parsed_record,
     refuse_record,
@@ -73,8 +74,9 @@ class ClaimRowReader:
         """See `FormatReader`; conversations come after the last row was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
         sources: set[object] = set()
+        readable = RecordsBeforeError(records)
         with RecordGroups() as groups:
-            for each in records:
+            for each in readable:
                 if isinstance(each.found, InputError):
                     yield make_parsed_record(each, each.found)
                     continue
@@ -92,6 +94,7 @@ class ClaimRowReader:
                 collector = ImageCollector(last.path.parent)
                 drafts = _make_drafts(rows, options, sources)
                 yield from build_drafts(place, drafts, options, collector)
+        readable.raise_error()
 
 
 @dataclass(frozen=True, slots=True)
