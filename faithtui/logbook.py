@@ -64,6 +64,8 @@ def open_log(
 def print_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
     """Print what is logged from now on, prompts aside, for whoever watches.
 
+    They get details too that are not written into the file, such as names of conversations.
+
     Args:
         stream: Where to; in place of one that was named before.
         environ: Environment variables; the values of keys among them are kept out.
@@ -74,15 +76,20 @@ def print_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     handler.addFilter(make_secret_filter(environ))
     logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    _set_level(logger)
     logger.propagate = False
+
+
+def stop_printing_log() -> None:
+    """Print no more of what is logged: a screen is about to be drawn."""
+    _stop_printing(logging.getLogger(ROOT))
 
 
 def close_log() -> None:
     """Close the files, and print no more."""
     for name in (ROOT, PROMPTS):
         _detach_handlers(logging.getLogger(name))
-    _stop_printing(logging.getLogger(ROOT))
+    stop_printing_log()
 
 
 def make_secret_filter(environ: Mapping[str, str]) -> "SecretFilter":
@@ -158,8 +165,9 @@ def _attach_handler(logger: logging.Logger, path: Path, hide: SecretFilter) -> N
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     handler.addFilter(hide)
+    handler.setLevel(logging.INFO)
     logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    _set_level(logger)
     logger.propagate = False
 
 
@@ -174,6 +182,13 @@ def _stop_printing(logger: logging.Logger) -> None:
     for handler in logger.handlers[:]:
         if isinstance(handler, _PrintingHandler):
             logger.removeHandler(handler)
+    _set_level(logger)
+
+
+def _set_level(logger: logging.Logger) -> None:
+    """Let details be made only where somebody watches."""
+    watched = any(isinstance(each, _PrintingHandler) for each in logger.handlers)
+    logger.setLevel(logging.DEBUG if watched else logging.INFO)
 
 
 def _find_secrets(environ: Mapping[str, str]) -> list[str]:

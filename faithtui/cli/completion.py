@@ -8,8 +8,9 @@ somebody presses TAB, and no error may reach the line that is typed: then nothin
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from faithtui.cli.output import ColorMode
 from faithtui.errors import FaithtuiError
 
 if TYPE_CHECKING:
@@ -119,8 +120,6 @@ def _list_metrics() -> Words:
 
 
 def _list_report_formats() -> Words:
-    from typing import get_args
-
     from faithtui.engine.review.reports.agreement_report import Format
 
     return get_args(Format)
@@ -169,6 +168,7 @@ _FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
     ("", "--metric"): _list_metrics,
     ("run", "--metric"): lambda: [*_list_metrics(), "all"],
     ("", "--split"): lambda: ("train", "dev", "test"),
+    ("", "--color"): lambda: get_args(ColorMode),
     ("", "--strategy"): lambda: ("evidence", "window"),
     ("", "--idk"): _list_idk_rules,
     ("", "--preset"): _list_presets,

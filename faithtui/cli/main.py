@@ -5,7 +5,6 @@ need.
 """
 
 import os
-import sys
 from typing import Annotated
 
 import typer
@@ -15,15 +14,16 @@ from faithtui.cli.commands.registry import add_commands
 from faithtui.cli.entry import COMPLETION
 from faithtui.cli.errors import exit_on_error
 from faithtui.cli.output import OutputStyle, set_output_style
-from faithtui.cli.shared_options import (
-    HELP_OPTIONS,
-    CommonOptions,
-    JsonOption,
-    StoreOption,
-    read_color_mode,
+from faithtui.cli.output_options import (
+    ColorOption,
+    CommandGroup,
+    QuietOption,
+    VerboseOption,
+    apply_output_options,
 )
+from faithtui.cli.shared_options import HELP_OPTIONS, CommonOptions, JsonOption, StoreOption
 
-app = typer.Typer(
+app = CommandGroup(
     name="faithtui",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -43,19 +43,9 @@ def set_root_options(
         str | None,
         typer.Option(metavar="NAME", help="The annotator who labels. [the login name, or as set]"),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print no progress and no hints on stderr.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print what goes into the log on stderr too.")
-    ] = False,
-    color: Annotated[
-        str,
-        typer.Option(
-            metavar="WHEN",
-            help="Colours: `auto` on a terminal unless NO_COLOR is set, `always`, `never`.",
-        ),
-    ] = "auto",
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    color: ColorOption = None,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     """Review the verdicts of LLM judges, and measure how far to trust them.
@@ -65,11 +55,8 @@ def set_root_options(
     Example: faithtui demo
     """
     context.obj = CommonOptions(store, json, reviewer)
-    set_output_style(OutputStyle(quiet, read_color_mode(color)))
-    if verbose:
-        from faithtui.logbook import print_log
-
-        print_log(sys.stderr)
+    set_output_style(OutputStyle())
+    apply_output_options(quiet=quiet, verbose=verbose, color=color)
     if version:
         from importlib.metadata import version as installed
 

@@ -26,7 +26,7 @@ _PLAIN: Final = "\x1b[0m"
 
 
 class OutputStyle(NamedTuple):
-    """How much is said, and how it looks: what stands before a command's name."""
+    """How much is said, and how it looks."""
 
     quiet: bool = False
     """No progress and no hints."""
@@ -43,16 +43,17 @@ def set_output_style(style: OutputStyle) -> None:
 
 def is_quiet() -> bool:
     """Whether progress and hints are not wanted."""
-    return _get_style().quiet
+    return get_output_style().quiet
 
 
-def _get_style() -> OutputStyle:
+def get_output_style() -> OutputStyle:
+    """Give how everything that is printed looks."""
     return _style.get() or OutputStyle()
 
 
 def paint(text: str, look: str, stream: TextIO) -> str:
     """Give a text the look of a terminal, where the stream is one or colours are always wanted."""
-    match _get_style().color:
+    match get_output_style().color:
         case "never":
             return text
         case "auto" if (

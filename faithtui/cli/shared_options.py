@@ -85,17 +85,6 @@ def merge_common_options(
     return CommonOptions(store or before.store, json or before.json, reviewer or before.reviewer)
 
 
-def make_command_group(name: str, words: str) -> typer.Typer:
-    """Declare a command that consists of commands; `words` is its help."""
-    return typer.Typer(
-        name=name,
-        help=words,
-        rich_markup_mode=None,
-        no_args_is_help=True,
-        context_settings=HELP_OPTIONS,
-    )
-
-
 def list_typed_options(context: typer.Context) -> list[str]:
     """Name the options that were typed after a command's name, defaults or not, in its order."""
     found = []

@@ -3,9 +3,11 @@
 Every command has this at hand, `--help` too: what opening needs is imported in the functions.
 """
 
+import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from faithtui.domain.ids import ClaimSetId, RunId
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
+
+_log = logging.getLogger("faithtui.command")
 
 PATIENCE_S = 30.0
 """Seconds that a run waits for another process's lock: nobody may be there to start it again."""
@@ -97,7 +101,9 @@ def open_store(
             f"there is no store yet ({path}): faithtui import FILE makes it, "
             "and faithtui demo shows one"
         )
+    began = time.monotonic()
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
+    _log.debug("opened %s in %.2f s", path, time.monotonic() - began)
     for sentence in opening_notes(opened):
         print(make_visible(sentence), file=sys.stderr)
     return opened
@@ -239,7 +245,10 @@ def show_app(
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
+    from faithtui.logbook import stop_printing_log
     from faithtui.tui.conversations.import_files import pause_garbage_collection
+
+    stop_printing_log()  # its lines would be written over the screen
 
     # Read when Textual is imported. What a message paints comes with the frame after the key's, and
     # that one waits for the grid: a finer one costs nothing while nothing is painted.

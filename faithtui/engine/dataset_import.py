@@ -13,6 +13,7 @@ from typing import Final
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import split_into_interactions
+from faithtui.engine.import_log import ImportLog
 from faithtui.engine.imported_labels import LabelScales, UnreadLabels, find_binary_scores
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
@@ -350,10 +351,12 @@ class _ImportPass:
         refused_before = self._refused
         size = sum(map(_get_file_size, dataset.paths))
         labels = LabelScales(dataset, self._find_binary_scores)
+        log = ImportLog(path.name)
         with VerdictCollector(dataset.source) as verdicts:
-            lines = map(labels.name_scales, self._read_dataset(dataset, opened))
+            lines = log.time_reading(map(labels.name_scales, self._read_dataset(dataset, opened)))
             for batch in _group_into_batches(lines, self._batch_size):
-                settled = self._import_batch(list(batch.conversations.values()), batch.images)
+                with log.time("storing"):
+                    settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
                 conflicts = [
                     _make_conflict_error(path, *batch.places[key], batch.conversations[key])
@@ -361,6 +364,12 @@ class _ImportPass:
                 ]
                 self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_sort_key))
                 kept = batch.conversations.keys() - set(settled.conflicting)
+                unanswered = [
+                    key
+                    for key in kept
+                    if not split_into_interactions(batch.conversations[key].turns)
+                ]
+                log.log_batch(batch.places, settled, unanswered)
                 verdicts.add_batch(batch.conversations, batch.verdicts, kept, settled.merged)
                 count = replace(
                     count,
@@ -369,16 +378,15 @@ class _ImportPass:
                     unchanged=count.unchanged + settled.unchanged,
                     merged=count.merged + len(settled.merged),
                     new_ratings=count.new_ratings + settled.new_ratings,
-                    without_interaction=count.without_interaction
-                    + sum(
-                        not split_into_interactions(batch.conversations[key].turns) for key in kept
-                    ),
+                    without_interaction=count.without_interaction + len(unanswered),
                 )
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))
                 del batch, settled  # they are not held while the next ones are read
-            runs = () if self._store is None else verdicts.write_runs(self._store)
+            with log.time("runs of judges"):
+                runs = () if self._store is None else verdicts.write_runs(self._store)
             judged = verdicts.count_judges() if self._store is None else runs
+        log.log_end(count.read)
         return replace(
             count,
             refused=self._refused - refused_before,
@@ -489,7 +497,7 @@ class _DryRun:
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
     ) -> ImportCounts:
         """Say which keys conflict, and what would be new where that is counted."""
-        conflicting = []
+        conflicting, unchanged = [], []
         new = ratings = 0
         for conversation in conversations:
             self.first = self.first or conversation
@@ -498,16 +506,19 @@ class _DryRun:
             is_known = conversation.key in hashes
             if hashes.setdefault(conversation.key, found) != found:
                 conflicting.append(conversation.key)
-            elif not is_known:
+            elif is_known:
+                unchanged.append(conversation.key)
+            else:
                 new += 1
                 ratings += len(conversation.ratings)
         if not self._counts:
             return ImportCounts(conflicting=tuple(conflicting))
         return ImportCounts(
             new,
-            len(conversations) - new - len(conflicting),
+            len(unchanged),
             ratings,
             conflicting=tuple(conflicting),
+            unchanged_keys=tuple(unchanged),
         )
 
     def _get_hashes(self, source: str) -> dict[str, str]:

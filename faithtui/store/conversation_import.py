@@ -60,6 +60,7 @@ def import_batch(
     new: list[tuple[Conversation, str]] = []
     accepted: list[Conversation] = []
     conflicting: list[str] = []
+    unchanged: list[str] = []
     same_content: list[tuple[str, str]] = []
     merged: list[tuple[Conversation, str]] = []
     for each, hashed in zip(batch, hashes, strict=True):
@@ -75,6 +76,7 @@ def import_batch(
                 continue
         accepted.append(each)
         if identity in known:
+            unchanged.append(each.key)
             continue
         known[identity] = hashed
         new.append((each, hashed))
@@ -86,7 +88,7 @@ def import_batch(
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
     return ImportCounts(
         new=len(new),
-        unchanged=len(accepted) - len(new),
+        unchanged=len(unchanged),
         new_ratings=add_ratings(
             connection,
             now,
@@ -99,6 +101,7 @@ def import_batch(
         same_content=tuple(same_content),
         merged=tuple((each.key, twin) for each, twin in merged),
         conflicting=tuple(conflicting),
+        unchanged_keys=tuple(unchanged),
     )
 
 

@@ -65,6 +65,8 @@ class ImportCounts:
     """Those of the pairs whose new one was not stored: its labels went to the stored one."""
     conflicting: tuple[str, ...] = ()
     """Keys that are stored with other turns. Nothing of them was written."""
+    unchanged_keys: tuple[str, ...] = field(default=(), compare=False)
+    """Keys of those that are unchanged, as often as each came."""
 
     def __add__(self, later: "ImportCounts") -> "ImportCounts":
         """Count what was imported afterwards, too."""
@@ -75,6 +77,7 @@ class ImportCounts:
             self.same_content + later.same_content,
             self.merged + later.merged,
             self.conflicting + later.conflicting,
+            self.unchanged_keys + later.unchanged_keys,
         )
 
 

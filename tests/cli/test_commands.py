@@ -17,6 +17,7 @@ from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
+from faithtui.logbook import stop_printing_log
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -204,6 +205,9 @@ _TAKEN = [
     ("--allow-image-host", "cdn.example.com"),
     ("--preview",),
     ("--json",),
+    ("--quiet",),
+    ("--color", "never"),
+    ("--verbose",),
 ]
 
 
@@ -213,6 +217,7 @@ def test_a_resumed_run_takes_what_says_how_to_go_on(
 ) -> None:
     monkeypatch.chdir(resumable.parent)
     result = cli("run", "--store", resumable, *words, "--resume", "1")
+    stop_printing_log()
     assert result.code == 0, result.err
     (row,) = cli("runs", "--json", "--store", resumable).json
     assert row["state"] == ("planned" if words == ("--preview",) else "done")

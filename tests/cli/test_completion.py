@@ -118,6 +118,8 @@ def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path:
         ("faithtui report last --level a", []),
         ("faithtui keys --preset v", ["vim"]),
         ("faithtui export lab", ["labels"]),
+        ("faithtui runs --color n", ["never"]),
+        ("faithtui import --verb", ["--verbose"]),
         ("faithtui export b", []),
     ],
 )

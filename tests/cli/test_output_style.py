@@ -1,9 +1,11 @@
-"""What stands before a command's name: version, quiet, verbose, colours; and tables that fit."""
+"""Version, quiet, verbose, colours, before a command's name and after it; tables that fit."""
 
 import logging
 import os
 import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from rich.cells import cell_len
 from faithtui.cli.output import GAP, NARROWEST, Column, fit_columns, print_table
 from faithtui.logbook import ROOT, close_log
 from tests.cli.conftest import Cli
+from tests.docs.test_command_names import COMMANDS
 
 COLUMNS = st.lists(
     st.builds(
@@ -26,6 +29,13 @@ COLUMNS = st.lists(
     min_size=1,
     max_size=16,
 )
+
+
+@pytest.fixture
+def watched() -> Iterator[None]:
+    """Print no more of the log afterwards."""
+    yield
+    close_log()
 
 
 def test_the_version_has_a_short_name(cli: Cli) -> None:
@@ -59,6 +69,66 @@ def test_verbose_prints_the_log(cli: Cli, judged: os.PathLike[str]) -> None:
     finally:
         close_log()
     assert not [each for each in logging.getLogger(ROOT).handlers if each.stream is sys.stderr]  # type: ignore[attr-defined]  # those that print have one
+
+
+def test_every_command_takes_them_after_its_name() -> None:
+    for words, command in COMMANDS.items():
+        taken = {option for each in command.params for option in each.opts}
+        assert taken >= {"-q", "--quiet", "-v", "--verbose", "--color"}, words
+
+
+def test_what_stands_after_the_name_counts_as_what_stands_before(
+    cli: Cli, judged: os.PathLike[str]
+) -> None:
+    assert cli("run", "-q", "--store", str(judged)).err == ""
+    assert cli("-q", "run", "--resume", "1", "--store", str(judged)).err == ""
+    assert "1 runs" not in cli("runs", "--quiet", "--store", str(judged)).err
+    assert cli("runs", "--color", "always", "--store", str(judged)).out.startswith("\x1b[1mrun")
+    both = cli("--color", "always", "runs", "--color", "never", "--store", str(judged))
+    assert "\x1b" not in both.out
+    kept = cli("--color", "always", "runs", "-q", "--store", str(judged))
+    assert kept.out.startswith("\x1b[1mrun")
+    assert "expected auto, always, never" in cli("runs", "--color", "yes").err
+    assert cli("judge", "-q", "list").code == 0
+
+
+def test_verbose_says_what_an_import_looked_at_and_left_out(
+    cli: Cli, tmp_path: Path, watched: None
+) -> None:
+    rows = tmp_path / "eval.csv"
+    rows.write_text(
+        "id,question,answer,contexts\n1,When?,At nine.,[]\n1,When?,At nine.,[]\n2,Where?,,[]\n",
+        encoding="utf-8",
+    )
+    store = ("--store", tmp_path / "s.db")
+    found = cli("import", "-v", rows, *store)
+    assert found.code == 0
+    assert "eval.csv is a table; looked at its first 3 records, with the keys `id`" in found.err
+    assert "eval.csv may be rows: " in found.err
+    assert re.search(r"eval.csv is nothing for .*\bragas\b", found.err)
+    assert "eval.csv, record 2: 1 is there already, with the same turns" in found.err
+    assert "eval.csv, record 3: 2 has no question that was answered" in found.err
+    assert re.search(r"time for 3 records: reading [\d.]+ s, storing [\d.]+ s", found.err)
+
+
+def test_verbose_says_what_a_run_skipped_and_an_export_left_out(
+    cli: Cli, judged: Path, watched: None
+) -> None:
+    ran = cli("run", "-v", "--claims", "imported", "--store", judged)
+    assert re.search(r"run \d: parcels/a skipped: no imported claims", ran.err)
+    assert re.search(r"run \d: took [\d.]+ s", ran.err)
+    asked = cli("run", "-v", "--store", judged)
+    assert re.search(r"step claims: \d+ calls, in which the judge took [\d.]+ s", asked.err)
+    out = cli("export", "langfuse", "1", "-v", "--store", judged)
+    assert "parcels/a has an answer (turn 2) without the id of a trace" in out.err
+    assert re.search(r"2 conversations read in [\d.]+ s", out.err)
+
+
+def test_details_are_not_written_into_the_log(cli: Cli, judged: Path, watched: None) -> None:
+    assert "skipped: no" in cli("run", "-v", "--claims", "imported", "--store", judged).err
+    (written,) = (judged.parent / "home").rglob("faithtui.log")
+    assert "started" in written.read_text(encoding="utf-8")
+    assert "parcels/a" not in written.read_text(encoding="utf-8")
 
 
 def test_colours_are_for_terminals_or_on_demand(

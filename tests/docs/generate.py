@@ -86,9 +86,9 @@ def cli_page() -> str:
     parts = [
         "# Commands",
         NOTE,
-        "Data goes to stdout, talk and progress to stderr. `--store` and `--json` may stand before "
-        "or after a command's name. RUN is a number from `faithtui runs`, or `last`. Terms are in "
-        "the [glossary](glossary.md).",
+        "Data goes to stdout, talk and progress to stderr. `--store`, `--json`, `-q`, `-v` and "
+        "`--color` may stand before or after a command's name. RUN is a number from "
+        "`faithtui runs`, or `last`. Terms are in the [glossary](glossary.md).",
         _help(root, "faithtui", None),
     ]
     whole = _context(root, "faithtui", None)

@@ -80,6 +80,7 @@ def respell(value: object, spell: Any) -> object:
         "llamaindex_evaluation_results.json",
         "llamaindex_labelled_rag_dataset.json",
         "mtrag_inspectorraget.json",
+        "neutral.jsonl",
         "openai_chat.jsonl",
         "ragas_multi_turn.jsonl",
         "ragas_single_turn.jsonl",
@@ -254,6 +255,45 @@ def test_a_packed_file_that_is_cut_off_is_told_after_what_could_be_read(tmp_path
     with pytest.raises(InputError, match="cut off or damaged"):
         found.extend(dataset.read(file))  # what came before the error is in it
     assert len(found) > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "records", "kept"),
+    [("langfuse_traces.json", 5, 3), ("mtrag_generation_tasks.jsonl", 4, 2)],
+)
+def test_of_an_array_that_is_cut_off_readers_that_collect_give_what_came_before(
+    tmp_path: Path, name: str, records: int, kept: int
+) -> None:
+    text = (FOLDER / name).read_text()
+    values = (
+        json.loads(text) if name.endswith(".json") else list(map(json.loads, text.split("\n")[:-1]))
+    )
+    assert len(values) == records
+    parts = [json.dumps(each) for each in values]
+    path = tmp_path / "x.json"
+    path.write_text(f"[{', '.join(parts[:kept])}, {parts[kept][:100]}")
+    whole = tmp_path / "whole.json"
+    whole.write_text(f"[{', '.join(parts[:kept])}]")
+    dataset, file = open_dataset(path, FormatChoice(), "x")
+    found: list[ParsedRecord] = []
+    with pytest.raises(InputError, match=f"ends in the middle of record {kept + 1}"):
+        found.extend(dataset.read(file))
+    expected, opened = open_dataset(whole, FormatChoice(), "x")
+    assert [each.found for each in found] == [each.found for each in expected.read(opened)]
+    assert found
+
+
+def test_a_table_that_is_cut_off_inside_a_row_gives_what_came_before(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,answer,contexts\nWhen?,At nine.,[]\nWhere?,At the no")
+    dataset, file = open_dataset(path, FormatChoice(), None)
+    first, last = (each.found for each in dataset.read(file))
+    assert not isinstance(first, InputError)
+    assert isinstance(last, InputError)
+    assert "has 2 of 3 cells" in last.reason
+    path.write_text("question,answer,contexts\nWhen?,At nine.,[]\nWhere?,At the north pier.\n")
+    conversations, _ = read(path)
+    assert len(conversations) == 2
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.9])

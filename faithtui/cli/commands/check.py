@@ -10,7 +10,9 @@ import typer
 from faithtui.cli.exposure import record_exposure
 from faithtui.cli.output import (
     Column,
+    is_quiet,
     plural,
+    print_hint,
     print_json,
     print_table,
     print_text,
@@ -82,7 +84,7 @@ class _CheckProgress:
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if done < total and now - self._printed_at >= _SAY_EVERY_S:
+        if not is_quiet() and done < total and now - self._printed_at >= _SAY_EVERY_S:
             self._printed_at = now
             print_to_stderr(f"checked {done} of {plural(total, 'conversation')}")
 
@@ -127,7 +129,7 @@ def _print_counts(summary: "FindingSummary") -> None:
         ],
     )
     if sys.stdout.isatty():
-        print_to_stderr("faithtui check RUN KIND lists the entries of a kind")
+        print_hint("faithtui check RUN KIND lists the entries of a kind")
 
 
 def _print_entries(rows: "Sequence[FindingRow]") -> None:

@@ -13,11 +13,11 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import make_command_group
 from faithtui.cli.shared_options import (
     ForceOption,
     JsonOption,
     StoreOption,
-    make_command_group,
     make_reviewer_option,
     merge_common_options,
 )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
+from faithtui.cli.output_options import make_command_group
 from faithtui.cli.shared_options import (
     CommonOptions,
     JsonOption,
     RunArgument,
     StoreOption,
-    make_command_group,
     merge_common_options,
 )
 from faithtui.cli.stores import open_store, read_run_id

@@ -13,12 +13,12 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import make_command_group
 from faithtui.cli.shared_options import (
     ForceOption,
     JsonOption,
     RunArgument,
     StoreOption,
-    make_command_group,
     merge_common_options,
 )
 from faithtui.cli.stores import open_store, read_run_id

@@ -81,6 +81,8 @@ class StepCallCounts:
     stored: int = 0
     in_flight: int = 0
     retries: int = 0
+    judge_ms: int = 0
+    """What the judge took for all of `calls`, of which several may have been in flight at once."""
 
 
 @dataclass(slots=True)
@@ -390,6 +392,7 @@ class Sender:
         tally = self.tally
         tally.calls += 1
         tally.get_step(step).calls += 1
+        tally.get_step(step).judge_ms += reply.latency_ms
         tally.tokens_in += tokens_in or 0
         tally.tokens_out += tokens_out or 0
         tally.tokens_cached += reply.usage.tokens_cached or 0

@@ -116,6 +116,9 @@ def _make_answer(
         statements=tuple(
             _make_statement(view, claim, str(readings[claim.id].human), labels) for claim in claims
         ),
+        source=view.item.source,
+        conversation=view.item.key,
+        turn=claims[0].turn,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.domain.splits import Split
+from faithtui.engine.exports.export_log import ExportLog
 from faithtui.engine.review.samples.splits import read_split_rule
 from faithtui.errors import ConfigError, ExportError
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
@@ -112,6 +113,7 @@ class RunExporter:
     store: Store
     request: RunExportRequest
     counts: ExportCounts = field(default_factory=ExportCounts)
+    log: ExportLog = field(default_factory=ExportLog)
 
     def read_run(self) -> ExportRun:
         """Describe the run.
@@ -129,14 +131,18 @@ class RunExporter:
         """
         rule = None if self.request.split is None else read_split_rule(self.store)
         steps = _list_verdict_steps(self.read_run().metric)
-        for each in self.store.run_exports.read_conversations(
+        found = self.store.run_exports.read_conversations(
             self.request.run,
             sample_id=self.request.sample,
             verdict_steps=steps,
             every_window=every_window,
-        ):
+        )
+        for each in self.log.time_reading(found):
             if rule is not None and rule.find_split(each.group) is not self.request.split:
+                self.log.log_left_out(each, f"is not in the {self.request.split} split")
                 continue
+            if not each.claims:
+                self.log.log_left_out(each, f"({each.state}) has no claim{_explain(each)}")
             self.counts.conversations += 1
             yield each
 
@@ -271,7 +277,15 @@ class RunExporter:
                 lines = list(write(result))
                 self.counts.results += len(lines)
                 self.counts.without_ids += not lines
+                if not lines:
+                    self.log.log_left_out(
+                        each, f"has an answer (turn {result.turn + 1}) without {NEEDED_IDS[kind]}"
+                    )
                 yield from lines
+
+
+def _explain(conversation: ExportConversation) -> str:
+    return f": {conversation.reason}" if conversation.reason else ""
 
 
 _ANNOTATOR: Final = [each.name for each in LABEL_COLUMNS].index("annotator")

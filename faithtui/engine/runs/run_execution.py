@@ -40,7 +40,7 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.runs.run_log import make_logging_sink
+from faithtui.engine.runs.run_log import log_conversation, make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
@@ -143,7 +143,7 @@ async def execute_opened_run(
     """
     run = row.id
     latest = RunProgress()
-    emit = make_logging_sink(emit, row)
+    emit = make_logging_sink(emit, row, control.tally)
 
     def on_event(event: RunEvent) -> None:
         nonlocal latest
@@ -230,6 +230,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     if skipped is None:
         claims, skipped = find_claims_to_judge(store, execution.row.spec, item.conversation)
     if skipped is not None:
+        log_conversation(execution.row, conversation, ItemState.SKIPPED, skipped)
         await _finish_item(execution, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
@@ -250,7 +251,9 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:
-        await _finish_item(execution, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
+        why_failed = f"{type(error).__name__}: {error}"
+        log_conversation(execution.row, conversation, ItemState.FAILED, why_failed)
+        await _finish_item(execution, item.id, ItemState.FAILED, why_failed)
         execution.breaker.note_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
@@ -273,6 +276,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     )
     why = reason or missing
     if why is not None:
+        log_conversation(execution.row, conversation, state, why)
         execution.breaker.note_conversation(why.rstrip("."))
 
 

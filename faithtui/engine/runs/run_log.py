@@ -4,8 +4,12 @@ Windows and conversations that went well leave none: there may be a million of t
 """
 
 import logging
+import time
+from collections.abc import Callable
 
 from faithtui import errors
+from faithtui.domain.conversation import Conversation
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
@@ -27,22 +31,53 @@ from faithtui.store.records import ItemState, RunRow, RunState
 _log = logging.getLogger("faithtui.run")
 
 
-def make_logging_sink(emit: EventSink, row: RunRow) -> EventSink:
-    """Write events into the log, and hand them on.
+def make_logging_sink(
+    emit: EventSink,
+    row: RunRow,
+    tally: CallCounts,
+    clock: Callable[[], float] = time.monotonic,
+) -> EventSink:
+    """Write events into the log, and hand them on; at the end, for whoever watches, the times.
 
     Args:
         emit: Gets every event afterwards.
         row: The run they are of.
+        tally: Counts its calls.
+        clock: Seconds that never jump.
     """
+    began = clock()
 
     def on_event(event: RunEvent) -> None:
         line = format_event(event, row)
         if line is not None:
             level, words = line
             _log.log(level, "run %d: %s", row.id, words)
+        if isinstance(event, RunEnded):
+            _log_times(row, tally, clock() - began)
         emit(event)
 
     return on_event
+
+
+def log_conversation(row: RunRow, conversation: Conversation, state: ItemState, why: str) -> None:
+    """Tell whoever watches why a conversation has no score; its name never gets into the file."""
+    name = f"{conversation.source}/{conversation.key}"
+    _log.debug("run %d: %s %s: %s", row.id, name, state.value, why)
+
+
+def _log_times(row: RunRow, tally: CallCounts, seconds: float) -> None:
+    for name, step in tally.steps.items():
+        _log.debug(
+            "run %d: step %s: %d calls, in which the judge took %.2f s, %d replies from the store",
+            row.id,
+            name,
+            step.calls,
+            step.judge_ms / 1000,
+            step.stored,
+        )
+    _log.debug(
+        "run %d: took %.2f s, with up to %d calls at once", row.id, seconds, row.spec.concurrency
+    )
 
 
 def format_event(event: RunEvent, row: RunRow) -> tuple[int, str] | None:

@@ -65,8 +65,9 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
     """Read a table.
 
     Yields:
-        Every row that is not blank; of one that has more cells than there are names, or bytes that
-        are not UTF-8, why it cannot be used.
+        Every row that is not blank; of one that has more cells than there are names, bytes that
+        are not UTF-8, or too few cells at the end of a file that was cut off, why it cannot be
+        used.
 
     Raises:
         InputError: A quoted cell does not end, or a row is longer than one may be: where the next
@@ -96,7 +97,7 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
             if not any(cells):
                 continue
             row: dict[str, object] | str
-            row = _find_problem(cells, names, delimiter) or {
+            row = _find_problem(cells, names, delimiter, is_ended=lines.is_ended) or {
                 **{name: cell or None for name, cell in zip(names, cells, strict=False)},
                 **dict.fromkeys(names[len(cells) :]),
             }
@@ -128,6 +129,8 @@ class _RowLines:
         self._text = text
         self._line = 1
         self._room = TABLE_ROW.most
+        self.is_ended = True
+        """Whether the latest line has a line end; the last one of a file need not."""
 
     def begin_row(self, line: int) -> None:
         """Count from here: the next line begins a row."""
@@ -149,12 +152,20 @@ class _RowLines:
                     path=self._path,
                     line=self._line,
                 )
+            self.is_ended = line.endswith(("\n", "\r"))
             held, line = [line], ""
             yield held.pop()  # not held while we wait here
 
 
-def _find_problem(cells: list[str], names: list[str], delimiter: str) -> str | None:
+def _find_problem(
+    cells: list[str], names: list[str], delimiter: str, *, is_ended: bool
+) -> str | None:
     """Say why a row cannot be used; None where it can."""
+    if len(cells) < len(names) and not is_ended:
+        return (
+            f"has {len(cells)} of {len(names)} cells, and the file ends there without a line end; "
+            "it may be cut off. Where the row is whole, write a line end behind it"
+        )
     if len(cells) > len(names):
         return (
             f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "

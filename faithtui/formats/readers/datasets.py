@@ -4,6 +4,7 @@ The one way into the readers. Files that belong together, such as traces and the
 as one data set.
 """
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ from faithtui.formats.readers.conversations import source_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
 from faithtui.formats.readers.traces.trace_reader import TraceReader
+
+_log = logging.getLogger("faithtui.import")
 
 _SUFFIXES: Final = frozenset(
     (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
@@ -175,6 +178,7 @@ def join_datasets(
             first = joined[place]
             assert isinstance(first, DatasetFile)
             joined[place] = replace(first, paths=first.paths + each.paths)
+            _log.debug("%s is read together with %s", each.path.name, first.path.name)
     return joined
 
 
@@ -202,7 +206,13 @@ def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
 
 def list_files(folder: Path) -> list[Path]:
     """List the data files of a folder and of the folders in it, in order of name."""
-    return [path for path in sorted(folder.rglob("*")) if is_data_file(path, folder)]
+    files = []
+    for path in sorted(folder.rglob("*")):
+        if is_data_file(path, folder):
+            files.append(path)
+        elif _log.isEnabledFor(logging.DEBUG) and path.is_file():
+            _log.debug("%s: %s is passed over, by its name", folder, path.relative_to(folder))
+    return files
 
 
 def is_data_file(path: Path, folder: Path) -> bool:

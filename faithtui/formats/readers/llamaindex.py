@@ -9,6 +9,7 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.own_results import list_objects, read_own_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
 from faithtui.formats.readers.values.any_spelling import (
@@ -20,6 +21,7 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.cells import read_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.passages import read_passage_list
+from faithtui.formats.writers.answer_results import OWN_KEY
 
 JUDGE = "llamaindex"
 _OF_RESULT: Final = (
@@ -92,11 +94,15 @@ def _explain_results_match(sample: Sample) -> str | None:
 def _convert_result(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
+    own = list_objects(fields.take(OWN_KEY))
+    metadata = fields.take("metadata") if own else None
     given = {name: fields.take(name) for name in _OF_RESULT}
     feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
     draft = read_row(fields, _RESULT, options, collector)
     answer = draft.last_answer
-    if answer is None:
+    if own:
+        read_own_answer(draft, own, metadata)
+    elif answer is None:
         draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
     elif given["pairwise_source"] is not None:
         options.notes.remarks[_PAIRWISE] += 1

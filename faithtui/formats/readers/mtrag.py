@@ -20,6 +20,7 @@ from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     RecordReader,
+    RecordsBeforeError,
     build_drafts,
     describe_failure,
     make_parsed_record,
@@ -84,8 +85,9 @@ class TaskReader:
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`; conversations come after the last record was read."""
         last: FileRecord | None = None
+        readable = RecordsBeforeError(records)
         with RecordGroups() as groups:
-            for each in records:
+            for each in readable:
                 if isinstance(each.found, InputError):
                     yield make_parsed_record(each, each.found)
                     continue
@@ -114,6 +116,7 @@ class TaskReader:
                     continue
                 drafts = _join_tasks(conversation, tasks, collector, key=conversation)
                 yield from build_drafts(place, drafts, options, collector)
+        readable.raise_error()
 
 
 def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:

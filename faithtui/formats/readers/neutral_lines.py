@@ -15,6 +15,7 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     refuse_record,
 )
+from faithtui.formats.readers.values.any_spelling import fold_key
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
@@ -45,6 +46,7 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
+            found = _spell_as_documented(found)
             _count_unknown(found, options.notes)
             try:
                 read = conversation_from_json(
@@ -55,6 +57,33 @@ class NeutralReader:
                 continue
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
+
+
+def _spell_as_documented(found: dict[str, object]) -> dict[str, object]:
+    """Give a record with the names of this format where they came in another spelling."""
+    found = _rename_keys(found, _LINE_KEYS)
+    turns = found.get("turns")
+    if isinstance(turns, list) and any(
+        isinstance(turn, dict) and not turn.keys() <= _TURN_KEYS for turn in turns
+    ):
+        found = {
+            **found,
+            "turns": [
+                _rename_keys(turn, _TURN_KEYS) if isinstance(turn, dict) else turn for turn in turns
+            ],
+        }
+    return found
+
+
+def _rename_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
+    if found.keys() <= names:
+        return found
+    by_fold = {fold_key(name): name for name in names - found.keys()}
+    # Of two spellings of one name, the second stays what it is: unknown, and told.
+    return {
+        key if key in names else by_fold.pop(fold_key(key), key): value
+        for key, value in found.items()
+    }
 
 
 def _count_unknown(found: dict[str, object], notes: ReadNotes) -> None:

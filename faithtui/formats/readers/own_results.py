@@ -4,12 +4,12 @@ Tools keep it beside their own score, under `faithtui` in the metadata; see
 `formats/writers/answer_results.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")
@@ -23,6 +23,46 @@ def find_own_details(record: Mapping[str, object]) -> Mapping[str, object] | Non
             if isinstance(found, Mapping) and found.get("by") in ("judge", "annotator"):
                 return found
     return None
+
+
+def name_conversation(source: object, key: object, sources: Collection[object]) -> str:
+    """Name a conversation of an export, whose conversations may be of several data sets.
+
+    Args:
+        source: Its data set, when it was exported.
+        key: Its id there.
+        sources: All data sets of the export; two of them may use the same ids.
+    """
+    return str(key) if len(sources) < 2 else f"{source}/{key}"
+
+
+def read_own_answer(
+    draft: ConversationDraft, own: Sequence[Mapping[str, object]], metadata: object
+) -> None:
+    """Take what faithtui wrote beside one answer of a conversation, exported as one of its own.
+
+    Its id is made of data set, conversation and position, so that equal answers stay two.
+
+    Args:
+        draft: The conversation of this answer.
+        own: What each rater says of it.
+        metadata: Of the conversation it is from.
+    """
+    answer = draft.last_answer
+    if answer is None or not own:
+        return
+    first = own[0]
+    turn = first.get("turn")
+    draft.key = f"{first.get('source')}/{first.get('conversation')}:{turn}"
+    if isinstance(metadata, dict):
+        # Positions there are those of the whole conversation.
+        per_turn = metadata.get(PER_TURN)
+        draft.metadata |= {name: each for name, each in metadata.items() if name != PER_TURN}
+        details = per_turn.get(str(turn)) if isinstance(per_turn, dict) else None
+        if isinstance(details, dict):
+            draft.turns[answer].details |= details
+    for details in own:
+        add_own_result(draft, answer, details)
 
 
 def add_own_result(draft: ConversationDraft, position: int, details: Mapping[str, object]) -> None:

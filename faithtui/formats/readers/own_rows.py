@@ -5,7 +5,7 @@ the passages are those that its claims were judged against.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,11 +18,17 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
+from faithtui.formats.readers.own_results import (
+    add_own_label,
+    add_own_verdicts,
+    list_objects,
+    name_conversation,
+)
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
     ReadOptions,
+    RecordsBeforeError,
     build_drafts,
     make_parsed_record,
     refuse_record,
@@ -67,8 +73,10 @@ class ClaimRowReader:
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
         """See `FormatReader`; conversations come after the last row was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
+        sources: set[object] = set()
+        readable = RecordsBeforeError(records)
         with RecordGroups() as groups:
-            for each in records:
+            for each in readable:
                 if isinstance(each.found, InputError):
                     yield make_parsed_record(each, each.found)
                     continue
@@ -78,12 +86,15 @@ class ClaimRowReader:
                 except UNREADABLE as error:
                     yield refuse_record(each, error)
                     continue
+                sources.add(str(row.get("source")))
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
                 place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})
                 collector = ImageCollector(last.path.parent)
-                yield from build_drafts(place, _make_drafts(rows, options), options, collector)
+                drafts = _make_drafts(rows, options, sources)
+                yield from build_drafts(place, drafts, options, collector)
+        readable.raise_error()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +160,13 @@ def _read_cell(column: FlatColumn, value: object, *, is_table: bool) -> object:
     return parsed
 
 
-def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[ConversationDraft]:
-    """Make the conversation of some rows."""
+def _make_drafts(
+    rows: list[dict[str, Any]], options: ReadOptions, sources: Collection[object]
+) -> Iterator[ConversationDraft]:
+    """Make the conversation of some rows; `sources` are the data sets of all of the file."""
     first = rows[0]
-    draft = ConversationDraft(key=str(first["conversation"]))
+    key = name_conversation(first.get("source"), first["conversation"], sources)
+    draft = ConversationDraft(key=key)
     if isinstance(first.get("metadata"), dict):
         draft.metadata = dict(first["metadata"])
     passages = _PassageFinder(rows)

@@ -136,6 +136,36 @@ class RecordReader:
             yield from build_drafts(each, drafts, options, collector)
 
 
+class RecordsBeforeError:
+    """Records up to the place from which a file cannot be read, for readers that collect them.
+
+    What was collected still makes conversations; `raise_error` comes after these.
+
+    Args:
+        records: The records of one file or of several.
+    """
+
+    def __init__(self, records: Iterable[FileRecord]) -> None:
+        self._records = records
+        self._error: InputError | None = None
+
+    def __iter__(self) -> Iterator[FileRecord]:
+        """Give the records."""
+        try:
+            yield from self._records
+        except InputError as error:
+            self._error = error
+
+    def raise_error(self) -> None:
+        """Say why there are no more.
+
+        Raises:
+            InputError: The file cannot be read on.
+        """
+        if self._error is not None:
+            raise self._error
+
+
 def make_drafts(
     elements: Iterable[AnySpelling | ShapeError],
     make_draft: Callable[[AnySpelling], ConversationDraft],

@@ -8,7 +8,7 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import add_own_result, list_objects
+from faithtui.formats.readers.own_results import list_objects, read_own_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
 from faithtui.formats.readers.values.any_spelling import (
@@ -66,14 +66,7 @@ def _convert_row(
     for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
         fields.take(name)  # what `own` says in full
     draft = read_row(fields, _ROW, options, collector)
-    answer = draft.last_answer
-    if own and answer is not None:
-        first = own[0]
-        draft.key = f"{first.get('conversation')}:{first.get('turn')}"
-        if isinstance(metadata, dict):
-            draft.metadata |= metadata
-        for details in own:
-            add_own_result(draft, answer, details)
+    read_own_answer(draft, own, metadata)
     yield draft
 
 

@@ -22,6 +22,7 @@ from faithtui.formats.readers.question_rows import RowNames, read_row
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_keys
 from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.writers.answer_results import OWN_KEY
 
 _NUMBERS: Final = {"yes": "1", "no": "0"}
 ANNOTATOR: Final = "ragas-annotator"
@@ -60,6 +61,9 @@ def _read_annotation(
     draft = read_row(given, _ROW, options, collector)
     draft.metadata["metric_output"] = fields.take("metric_output")
     draft.metadata["target"] = fields.take("target")
+    own = fields.take(OWN_KEY)
+    if isinstance(own, Mapping):
+        draft.key = f"{own.get('source')}/{own.get('conversation')}:{own.get('turn')}"
     is_accepted = fields.take("is_accepted")
     answer = draft.last_answer
     prompts = fields.inner("prompts").value

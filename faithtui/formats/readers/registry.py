@@ -4,6 +4,8 @@ Detection asks every reader. One that says yes is taken and its reason is told; 
 question that only the user can answer; none is told with the keys that were seen.
 """
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,6 +51,8 @@ READERS: Final[tuple[FormatReader, ...]] = (
     question_rows.READER,
 )
 
+_log = logging.getLogger("faithtui.import")
+
 AUTO: Final = "auto"
 _ALIASES: Final = {"jsonl": "faithtui", "csv": "rows", "openinference": "spans", "otel": "spans"}
 _MOST_KEYS: Final = 12
@@ -88,6 +92,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
         for each in READERS
         if (reason := each.recognise(sample)) is not None
     ]
+    _log_candidates(sample, found)
     match found:
         case [only]:
             return only
@@ -102,16 +107,41 @@ def detect_format(sample: Sample) -> DetectedFormat:
             )
 
 
-def _describe_unknown(sample: Sample) -> str:
+def _log_candidates(sample: Sample, found: Sequence[DetectedFormat]) -> None:
+    """Tell whoever watches what was looked at, and what each format said."""
+    if not _log.isEnabledFor(logging.DEBUG):
+        return
+    name = sample.path.name
+    count = len(sample.records)
+    _log.debug(
+        "%s is %s; looked at its first %d records%s, with the keys %s",
+        name,
+        sample.kind,
+        count,
+        f" ({sample.errors} more could not be read)" if sample.errors else "",
+        _list_keys(sample) or "none",
+    )
+    for each in found:
+        _log.debug("%s may be %s: %s", name, each.reader.name, each.reason)
+    names = {each.reader.name for each in found}
+    others = ", ".join(each.name for each in READERS if each.name not in names)
+    _log.debug("%s is nothing for %s", name, others)
+
+
+def _list_keys(sample: Sample) -> str:
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     shown = ", ".join(f"`{key[:40]}`" for key in keys[:_MOST_KEYS])
-    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+    return shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
+
+
+def _describe_unknown(sample: Sample) -> str:
+    keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
         f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)
     ]
     way = f"; try {' '.join(hints[:3])}" if hints else ""
     return (
-        f"is {sample.kind} in no format that is known here; its records have {shown or 'no keys'}"
-        f"{more}. Say which columns the parts are, `--map question=… --map answer=… --map "
-        f"contexts=…`, or name the format with `--format`{way}"
+        f"is {sample.kind} in no format that is known here; its records have "
+        f"{_list_keys(sample) or 'no keys'}. Say which columns the parts are, `--map question=… "
+        f"--map answer=… --map contexts=…`, or name the format with `--format`{way}"
     )

@@ -90,6 +90,7 @@ def _make_case(
                 "run_id": run.id,
                 "conversation_id": conversation.id,
                 "source": conversation.source,
+                "conversation": conversation.key,
                 "results": [each.details for each in list_answer_results(run, conversation)],
             },
         },

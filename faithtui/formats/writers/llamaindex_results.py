@@ -1,6 +1,7 @@
 """What the judge says of answers, as evaluation results of LlamaIndex: one JSON array.
 
-Read by `llama_index.core.evaluation.EvaluationResult.model_validate`, item by item.
+Read by `llama_index.core.evaluation.EvaluationResult.model_validate`, item by item, which passes
+over what LlamaIndex has no place for: ids, claims and labels.
 
 Source: llama-index-core 0.14.25, evaluation/base.py (`EvaluationResult`).
 """
@@ -9,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from faithtui.domain.run_export import ExportConversation, ExportRun
-from faithtui.formats.writers.answer_results import list_answer_results
+from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 
 
 def write_llamaindex_results(
@@ -18,7 +19,8 @@ def write_llamaindex_results(
     """Write the judge's results, piece by piece; without a score a result is invalid, and why."""
     separator = "[\n"
     for conversation in conversations:
-        for result in list_answer_results(run, conversation):
+        results = list(list_answer_results(run, conversation))
+        for result in results:
             if result.by != "judge":
                 continue
             is_invalid = result.score is None
@@ -32,6 +34,8 @@ def write_llamaindex_results(
                 "pairwise_source": None,
                 "invalid_result": is_invalid,
                 "invalid_reason": result.explanation if is_invalid else None,
+                OWN_KEY: [each.details for each in results if each.turn == result.turn],
+                "metadata": conversation.metadata,
             }
             yield separator + json.dumps(item, ensure_ascii=False, allow_nan=False)
             separator = ",\n"

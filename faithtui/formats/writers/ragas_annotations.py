@@ -11,6 +11,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from faithtui.formats.writers.answer_results import OWN_KEY
+
 METRIC = "faithfulness"
 """`Faithfulness().name`."""
 STATEMENTS = "statement_generator_prompt"
@@ -40,6 +42,12 @@ class AnnotatedAnswer:
     answer: str
     contexts: tuple[str, ...]
     statements: tuple[AnnotatedStatement, ...]
+    source: str = ""
+    """Data set of its conversation."""
+    conversation: str = ""
+    """Id of the conversation there."""
+    turn: int = 0
+    """Position of the first reply in it."""
 
     @property
     def score(self) -> float | None:
@@ -101,6 +109,12 @@ def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
         },
         "is_accepted": True,
         "target": score,
+        # ragas passes over it; without it equal answers could not be told apart again.
+        OWN_KEY: {
+            "source": answer.source,
+            "conversation": answer.conversation,
+            "turn": answer.turn,
+        },
     }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent, RunProgress
@@ -134,7 +135,7 @@ def test_prompts_are_written_where_they_are_asked_for(
 
 def test_events_are_handed_on_as_they_are(store: Store) -> None:
     heard: list[RunEvent] = []
-    sink = make_logging_sink(heard.append, store.runs.row(planned(store)))
+    sink = make_logging_sink(heard.append, store.runs.row(planned(store)), CallCounts())
     event = RunEnded(RunId(1), RunState.DONE, None, RunProgress())
     sink(event)
     assert heard == [event]

@@ -25,7 +25,7 @@ from faithtui.domain.run_export import (
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
-from faithtui.formats.writers.answer_results import list_answer_results
+from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import write_deepeval_run
 from faithtui.formats.writers.flat_files import write_csv, write_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
@@ -34,6 +34,11 @@ from faithtui.formats.writers.langsmith import make_langsmith_feedback
 from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
+from faithtui.formats.writers.ragas_annotations import (
+    AnnotatedAnswer,
+    AnnotatedStatement,
+    ragas_json,
+)
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
 from tests.formats.writers.exported import AT, DEPOT, REVIEWED, RUN, make_claim, make_label
 
@@ -466,27 +471,140 @@ def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversat
 @settings(max_examples=10)
 @given(talk=talks())
 def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -> None:
-    parsed = read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))})
+    check_answers(talk, read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))}))
+
+
+def check_answers(talk: ExportConversation, parsed: Sequence[ParsedRecord]) -> None:
+    """See that each answer came back as a conversation, with what was said of it and its ids."""
     assert [each.found.turns[-1].content for each in parsed] == [  # type: ignore[union-attr]
         each.content for each in talk.turns if each.role == "assistant"
     ]
     found: set[tuple[object, ...]] = set()
     for place, each in enumerate(parsed):
         assert not isinstance(each.found, Exception)
-        assert each.found.key == f"order-17:{2 * place + 1}"
+        assert each.found.key == f"orders/order-17:{2 * place + 1}"
+        ids = {"trace_id": f"{place + 1:032x}", "span_id": f"{place + 1:016x}"}
+        per_turn = each.found.metadata["per_turn"]
+        assert isinstance(per_turn, dict)
+        assert per_turn["1"].items() >= ids.items()
         found |= {(2 * place + 1, *rating[1:]) for rating in ratings_of(each)}
     assert found == labels_of(talk)
     said = sorted(one for each in parsed for one in imported_verdicts(each))
     assert said == verdicts_of(talk)
 
 
+def keep_own_details_out(results: str) -> str:
+    """Give results of LlamaIndex as LlamaIndex itself would write them."""
+    return json.dumps(
+        [
+            {name: value for name, value in each.items() if name not in (OWN_KEY, "metadata")}
+            for each in json.loads(results)
+        ]
+    )
+
+
 @settings(max_examples=8)
 @given(talk=talks())
 def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConversation) -> None:
-    parsed = read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))})
+    written = "".join(write_llamaindex_results(RUN, [talk]))
+    parsed = read({"r.json": keep_own_details_out(written)})
     judged = [each for each in list_answer_results(RUN, talk) if each.by == "judge"]
     found: Sequence[ImportedVerdict] = [
         each for one in parsed for each in one.verdicts if isinstance(each, ImportedVerdict)
     ]
     assert [each.score for each in found] == [each.score for each in judged]
     assert [each.word or each.reason for each in found] == [each.explanation for each in judged]
+
+
+@settings(max_examples=8)
+@given(talk=talks())
+def test_llamaindex_results_come_back_claim_by_claim(talk: ExportConversation) -> None:
+    check_answers(talk, read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))}))
+
+
+def write_claims(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    rows = [make_claim_rows(RUN, each) for each in talks]
+    return {"c.jsonl": "".join(write_json_lines(CLAIM_COLUMNS, rows))}
+
+
+def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    return {
+        "c.csv": "".join(write_csv(CLAIM_COLUMNS, [make_claim_rows(RUN, each) for each in talks]))
+    }
+
+
+def write_deepeval(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    return {"run.json": "".join(write_deepeval_run(RUN, talks))}
+
+
+def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    return {"rows.jsonl": "".join(line for each in talks for line in make_ragas_rows(RUN, each))}
+
+
+def write_llamaindex(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    return {"r.json": "".join(write_llamaindex_results(RUN, talks))}
+
+
+def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:
+    answers = [
+        AnnotatedAnswer(
+            "When?",
+            turn.content,
+            (),
+            tuple(
+                AnnotatedStatement(claim.text, True, "", True, "")
+                for claim in each.claims
+                if claim.turn == position and claim.judged
+            ),
+            source=each.source,
+            conversation=each.key,
+            turn=position,
+        )
+        for each in talks
+        for position, turn in enumerate(each.turns)
+        if turn.role == "assistant"
+    ]
+    return {"a.json": ragas_json(answers)}
+
+
+@pytest.mark.parametrize(
+    ("write", "are_answers"),
+    [
+        (write_claims, False),
+        (write_claim_table, False),
+        (write_deepeval, False),
+        (write_ragas_rows, True),
+        (write_llamaindex, True),
+        (write_annotations, True),
+    ],
+)
+@settings(max_examples=10)
+@given(
+    names=st.sets(st.tuples(st.sampled_from("ab"), st.sampled_from("12")), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_equal_conversations_and_equal_ids_of_several_data_sets_stay_apart(
+    write: Callable[[Sequence[ExportConversation]], dict[str, str]],
+    are_answers: bool,
+    names: set[tuple[str, str]],
+    data: st.DataObject,
+) -> None:
+    """Data sets number their conversations alike, and hold the same ones."""
+    some = data.draw(st.lists(talks(), min_size=1, max_size=2))
+    exported = [
+        replace(data.draw(st.sampled_from(some)), id=f"{source}/{key}", source=source, key=key)
+        for source, key in sorted(names)
+    ]
+    parsed = read(write(exported))
+    keys = [each.found.key for each in parsed if not isinstance(each.found, Exception)]
+    several = len({source for source, _ in names}) > 1
+    if are_answers:
+        expected = [
+            f"{each.source}/{each.key}:{position}"
+            for each in exported
+            for position, turn in enumerate(each.turns)
+            if turn.role == "assistant"
+        ]
+    else:
+        expected = [f"{each.source}/{each.key}" if several else each.key for each in exported]
+    assert sorted(keys) == sorted(expected)

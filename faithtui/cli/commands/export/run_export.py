@@ -73,6 +73,7 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
             options.reviewer or settings.reviewer,
         )
         written = _write_kind(exporter, order)
+        exporter.log.log_end()
         _print_counts(exporter, order.what)
         if opening is not None:
             print_to_stderr(opening.warning)

@@ -7,7 +7,7 @@ from faithtui.cli.commands.judge.list import list_judges
 from faithtui.cli.commands.judge.probe import probe
 from faithtui.cli.commands.judge.recalibrate import recalibrate
 from faithtui.cli.commands.judge.test import check_judge
-from faithtui.cli.shared_options import make_command_group
+from faithtui.cli.output_options import make_command_group
 
 judge = make_command_group(
     "judge",

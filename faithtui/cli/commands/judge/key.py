@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import print_to_stderr
-from faithtui.cli.shared_options import make_command_group
+from faithtui.cli.output_options import make_command_group
 from faithtui.errors import ConfigError
 
 key = make_command_group(

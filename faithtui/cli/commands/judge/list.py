@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from faithtui.cli.output import Column, print_json, print_table, print_to_stderr
+from faithtui.cli.output import Column, print_hint, print_json, print_table
 from faithtui.cli.shared_options import JsonOption, merge_common_options
 
 _MOST_MODELS = 4
@@ -44,7 +44,7 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
         print_json([each._asdict() for each in listed])
         return
     print_table((Column("judge"), Column("what"), Column("now", flexible=True)), listed)
-    print_to_stderr("faithtui judge test JUDGE asks one a question")
+    print_hint("faithtui judge test JUDGE asks one a question")
 
 
 def _list_companies() -> list[JudgeListing]:

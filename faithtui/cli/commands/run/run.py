@@ -52,6 +52,9 @@ _BESIDE_RESUME = _BESIDE_PREVIEW.union(
         "--allow-image-host",
         "--store",
         "--json",
+        "--quiet",
+        "--verbose",
+        "--color",
     )
 )
 """What may stand there. All other options say what a run is, and that was said at its start."""

@@ -18,6 +18,7 @@ from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
     ReadOptions,
+    RecordsBeforeError,
     build_drafts,
     make_parsed_record,
     refuse_record,
@@ -54,8 +55,9 @@ class TraceReader:
         """See `FormatReader`; conversations come after the last record was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
         places: dict[Path, int] = {}
+        readable = RecordsBeforeError(records)
         with RecordGroups() as traces, RecordGroups() as sessions:
-            for each in records:
+            for each in readable:
                 if isinstance(each.found, InputError):
                     yield make_parsed_record(each, each.found)
                     continue
@@ -89,6 +91,7 @@ class TraceReader:
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
                 yield from build_drafts(first, drafts, options, collector)
+        readable.raise_error()
 
     def list_links(self, records: Iterable[FileRecord]) -> Iterator[str]:
         """List what a file shares with files that belong to it: ids of traces and of sessions."""

@@ -1,0 +1,111 @@
+"""`--quiet`, `--verbose` and `--color` of every command, before its name or after it."""
+
+import functools
+import inspect
+import logging
+import sys
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+import typer
+
+from faithtui.cli.output import OutputStyle, get_output_style, set_output_style
+from faithtui.cli.shared_options import HELP_OPTIONS, read_color_mode
+
+_log = logging.getLogger("faithtui.command")
+
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print no progress and no hints on stderr.")
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print the log with details and times on stderr.")
+]
+ColorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--color", metavar="WHEN", help="Colours: `auto`, `always` or `never`; see NO_COLOR. [auto]"
+    ),
+]
+
+_OPTIONS: Final = {"quiet": QuietOption, "verbose": VerboseOption, "color": ColorOption}
+OUTPUT_OPTIONS: Final = frozenset(_OPTIONS)
+"""Names of their parameters."""
+
+
+class CommandGroup(typer.Typer):
+    """Commands that take the options of this module beside their own."""
+
+    def command(self, *words: Any, **settings: Any) -> Callable[..., Any]:
+        """Declare a command; see `typer.Typer.command`."""
+        declare = super().command(*words, **settings)
+
+        def add(function: Callable[..., None]) -> Callable[..., None]:
+            declare(add_output_options(function))
+            return function
+
+        return add
+
+
+def make_command_group(name: str, words: str) -> CommandGroup:
+    """Declare a command that consists of commands; `words` is its help."""
+    group = CommandGroup(
+        name=name,
+        help=words,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        context_settings=HELP_OPTIONS,
+    )
+    group.callback()(_apply_group_options)
+    return group
+
+
+def _apply_group_options(
+    quiet: QuietOption = False, verbose: VerboseOption = False, color: ColorOption = None
+) -> None:
+    apply_output_options(quiet=quiet, verbose=verbose, color=color)
+
+
+def add_output_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of this module, behind its own, and obey them before it runs."""
+
+    @functools.wraps(function)
+    def run_command(**given: Any) -> None:
+        apply_output_options(**{name: given.pop(name) for name in _OPTIONS})
+        began = time.monotonic()
+        try:
+            function(**given)
+        finally:
+            _log.debug("%s took %.2f s", function.__name__.strip("_"), time.monotonic() - began)
+
+    signature = inspect.signature(function)
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None if name == "color" else False,
+            annotation=kind,
+        )
+        for name, kind in _OPTIONS.items()
+    ]
+    # Typer reads both.
+    run_command.__signature__ = signature.replace(  # type: ignore[attr-defined]  # as PEP 362 has it
+        parameters=[*signature.parameters.values(), *added]
+    )
+    run_command.__annotations__ = {**function.__annotations__, **_OPTIONS}
+    return run_command
+
+
+def apply_output_options(*, quiet: bool, verbose: bool, color: str | None) -> None:
+    """Let what is printed from now on be as was typed; what was typed earlier holds otherwise.
+
+    Raises:
+        ConfigError: `color` is no word of `--color`.
+    """
+    before = get_output_style()
+    mode = before.color if color is None else read_color_mode(color)
+    set_output_style(OutputStyle(quiet or before.quiet, mode))
+    if verbose:
+        from faithtui.logbook import print_log
+
+        print_log(sys.stderr)
