@@ -315,6 +315,11 @@ class LabelDesign:
     """What was drawn from where that is not in the store: all shares are of it."""
 
     @property
+    def is_bent_by_strata(self) -> bool:
+        """Whether labels drawn by strata are counted alike, so that rare kinds weigh too much."""
+        return self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
+
+    @property
     def whole(self) -> str:
         """What figures are about, in words for the middle of a sentence."""
         return "this run" if self.population is None else "the population"

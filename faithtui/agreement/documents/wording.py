@@ -12,9 +12,15 @@ EMPTY_CELL = "–"
 """In a table, where there is no number and nothing to explain."""
 
 
-def estimate_text(found: Estimate) -> str:
-    """Write an estimate as `0.67 [0.55, 0.79]`, or say why it or its interval is not there."""
-    why = found.reason.words if found.reason else ""
+def estimate_text(found: Estimate, why: str | None = None) -> str:
+    """Write an estimate as `0.67 [0.55, 0.79]`, or say why it or its interval is not there.
+
+    Args:
+        found: The estimate.
+        why: What to say instead of its reason.
+    """
+    if why is None:
+        why = found.reason.words if found.reason else ""
     if found.value is None:
         return f"{found.status} ({why})"
     if found.ci_low is None or found.ci_high is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy
 from faithtui.agreement.gate.certificate import (
@@ -13,7 +13,13 @@ from faithtui.agreement.gate.certificate import (
     RunIdentity,
     SampleIdentity,
 )
-from faithtui.agreement.gate.threshold_checks import GateFigures
+from faithtui.agreement.gate.threshold_checks import (
+    CRITERION_TITLES,
+    CheckOutcome,
+    Criterion,
+    GateFigures,
+    check_thresholds,
+)
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
 
@@ -32,6 +38,51 @@ class CertificateBinding:
     sample: SampleIdentity
     labels: str
     """Digest of people's verdicts."""
+
+
+_CLOCKS_DIFFER = timedelta(days=1)
+"""By how much the clocks of two machines may differ."""
+
+
+def list_contradictions(certificate: Certificate) -> Iterator[str]:
+    """Name what a certificate cannot say if it was written because everything passed.
+
+    A certificate may be changed by hand and given a new digest. What was asked, what was measured
+    and what came of it stand in it apart, so that a change of one shows.
+    """
+    thresholds, measured = certificate.thresholds, certificate.measured
+    known = {each.criterion: each for each in certificate.results}
+    for check in check_thresholds(measured, thresholds, None):
+        title, result = CRITERION_TITLES[check.criterion], known.get(check.criterion)
+        if result is None:
+            yield f"{title} is asked, and was not when it was written"
+        elif result.threshold != check.threshold:
+            yield (
+                f"of {title} {check.threshold:g} is asked, and {result.threshold:g} was when it "
+                "was written"
+            )
+        elif check.criterion is not Criterion.AGE and check.outcome is not CheckOutcome.PASSED:
+            yield f"{title} does not reach what is asked of it"
+    asked = {each.criterion for each in check_thresholds(measured, thresholds, None)}
+    for result in certificate.results:
+        if result.criterion not in (*asked, Criterion.CHANGE):
+            yield f"{CRITERION_TITLES[result.criterion]} is not asked, and was when it was written"
+        if result.outcome is not CheckOutcome.PASSED:
+            yield f"{CRITERION_TITLES[result.criterion]} did not pass"
+    if (measured.labels, measured.groups) != (certificate.labels.n, certificate.labels.groups):
+        yield "its figures and its labels are of different numbers of units or groups"
+    if certificate.evidence_at > certificate.issued_at + _CLOCKS_DIFFER:
+        yield "it was issued before its labels were given"
+
+
+def list_clock_changes(certificate: Certificate, now: datetime) -> list[str]:
+    """Say that a certificate was issued after now; [] where it was not."""
+    if certificate.issued_at <= now + _CLOCKS_DIFFER:
+        return []
+    return [
+        f"time: the certificate was issued at {certificate.issued_at.isoformat()}, which is after "
+        "now: one of the clocks is wrong"
+    ]
 
 
 def list_judging_changes(
@@ -186,7 +237,9 @@ def list_guideline_changes(certificate: Certificate, now: GuidelineIdentity | No
 
 
 def _format_sample(sample: SampleIdentity) -> str:
-    name = sample.design.replace("_", " ")
+    name, owner = sample.design.replace("_", " "), sample.claim_set
+    of_set = f", of claim set {owner.name}@{owner.version} ({owner.digest[:8]})" if owner else ""
     if sample.uid is None:
-        return f"{name} of {sample.frame}"
-    return f"{name} {sample.uid[:8]}, {sample.drawn} of {sample.frame}, seed {sample.seed}"
+        return f"{name} of {sample.frame}{of_set}"
+    drawn = f"{name} {sample.uid[:8]}, {sample.drawn} of {sample.frame}, seed {sample.seed}"
+    return drawn + of_set

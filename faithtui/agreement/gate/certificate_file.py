@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from faithtui.agreement.gate.certificate import CERTIFICATE_SCHEMA_VERSION, Certificate
+from faithtui.agreement.gate.certificate_changes import list_contradictions
 from faithtui.errors import InputError
 
 _ADAPTER = TypeAdapter(Certificate)
@@ -30,10 +31,18 @@ def parse_certificate(content: bytes) -> Certificate:
     """Read what `format_certificate` wrote.
 
     Raises:
-        InputError: It is something else, of another version, or was changed since it was written.
+        InputError: It is something else, of another version, was changed since it was written, or
+            contradicts itself, as one does that was changed and given a new digest.
     """
     found = _parse_object(content)
-    if found.get("schema_version") != CERTIFICATE_SCHEMA_VERSION:
+    version = found.get("schema_version")
+    if isinstance(version, int) and version > CERTIFICATE_SCHEMA_VERSION:
+        raise InputError(
+            f"is a certificate of schema version {version}, of a newer faithtui; this one reads "
+            f"version {CERTIFICATE_SCHEMA_VERSION}: update faithtui, or write the certificate "
+            "again with faithtui gate --write-certificate"
+        )
+    if version != CERTIFICATE_SCHEMA_VERSION:
         raise InputError(
             f"is no certificate of schema version {CERTIFICATE_SCHEMA_VERSION} (version 1 rests on "
             "narrower intervals, and its warnings were not asked about); write it again with "
@@ -46,10 +55,16 @@ def parse_certificate(content: bytes) -> Certificate:
             "with faithtui gate --write-certificate"
         )
     try:
-        return _ADAPTER.validate_python(found)
+        certificate = _ADAPTER.validate_python(found)
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
         raise InputError("is missing or is not what it should be", field=where) from error
+    for contradiction in list_contradictions(certificate):
+        raise InputError(
+            f"contradicts itself: {contradiction}; write it again with faithtui gate "
+            "--write-certificate"
+        )
+    return certificate
 
 
 def _parse_object(content: bytes) -> dict[str, Any]:

@@ -104,6 +104,12 @@ class Thresholds:
     max_drop: float | None = None
     """By how much accuracy may be lower than that of an earlier run, in [0, 1]."""
 
+    @property
+    def has_figure(self) -> bool:
+        """Whether anything is asked of the judge, and not of labels or time alone."""
+        asked = (self.kappa, self.recall_no, self.score, self.max_drop)
+        return any(each is not None for each in asked)
+
 
 @dataclass(frozen=True, slots=True)
 class GateFigures:
@@ -141,15 +147,18 @@ def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> G
     """Take from a report what a gate may rely on.
 
     Kappa and recall are withheld where the labelled units are no random sample: people look first
-    where they expect trouble, which bends both. What people merely corrected is never enough.
+    where they expect trouble, which bends both. What people merely corrected is never enough, nor
+    is what a run judged of a sample because it was drawn: it has lost the weights of the drawing.
 
     Args:
         report: Of the level that is asked about.
         among_labelled: Accept units that nobody drew at random.
     """
     kind = report.design.kind
-    refused = kind is DesignKind.OVERRIDE_ONLY or (
-        kind is DesignKind.CONVENIENCE and not among_labelled
+    refused = (
+        kind is DesignKind.OVERRIDE_ONLY
+        or report.design.follows_draw
+        or (kind is DesignKind.CONVENIENCE and not among_labelled)
     )
     kappa, recall = _estimate_kappa(report), report.strict.recall
     if refused:

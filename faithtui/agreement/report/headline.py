@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.missing_figures import explain_kappa
 from faithtui.agreement.report.model import Coverage, Detection, LevelReport
 from faithtui.domain.estimates import Estimate
 
@@ -65,6 +66,8 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
         flagged = f" and flags {found.fp:,} of {ones}" if faithful else ""
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
+    if report.design.is_bent_by_strata:
+        among = f"Among the labelled {many}, counted alike though drawn by strata, "
     missed = f"{judge} misses {_count_of_hundred(found.recall, f'unfaithful {many}')}"
     if faithful:
         missed += f" and flags {_count_of_hundred(found.specificity, 'faithful ones')}"
@@ -136,7 +139,7 @@ def _describe_agreement(report: LevelReport) -> str:
     where = f"{format_quantity(inside.n, one, many)} from {format_group_count(report)}"
     kappa = report.cohen_kappa
     if kappa.value is None:
-        why = kappa.reason.words if kappa.reason else ""
+        why = explain_kappa(report)
         return (
             f"On {where} judge and human label are the same for {table.agreed_count:,}; "
             f"Cohen's kappa is {kappa.status} ({why})."

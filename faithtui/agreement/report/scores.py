@@ -102,7 +102,7 @@ def _report_unit(
     pairs = [(judge, human) for _, judge, human in both]
     limits = limits_of_agreement(pairs)
     coefficient = icc([list(pair) for pair in pairs], IccForm.ABSOLUTE)
-    no_bar = make_undefined_estimate(Reason.ONE_CLASS_ONLY, len(both))
+    no_bar = make_undefined_estimate(Reason.NO_ITEMS, len(both))
     return UnitScoreReport(
         level=unit,
         n=len(both),

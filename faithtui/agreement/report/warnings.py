@@ -8,6 +8,7 @@ from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.annotator_error import FEWEST_SHARED
 from faithtui.agreement.report.headline import format_group_count
 from faithtui.agreement.report.headline import format_quantity as _count
+from faithtui.agreement.report.missing_figures import explain_kappa
 from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
@@ -17,7 +18,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_codes
-from faithtui.domain.estimates import Estimate, EstimateStatus
+from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 
 FEW_GROUPS = 20
@@ -464,7 +465,7 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     )
     message = f"The labels are of the {whose}: the figures are about the "
     message += (
-        f"labelled {many} that this run judged, all counted alike."
+        f"labelled {many} that this run judged, all counted alike{_describe_bend(report)}."
         if design.follows_draw
         else f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
         "judged, with the weights of the drawing."
@@ -483,6 +484,21 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     severity = Severity.CAUTION if design.unjudged or design.beyond else Severity.INFO
     about = (WarningSubject.RATE, WarningSubject.DESIGN)
     return ReportWarning("sample_of_other_run", severity, message, report.level, about)
+
+
+def _describe_bend(report: LevelReport) -> str:
+    """Say what counting alike does to labels that were drawn by strata; "" of others."""
+    design, many = report.design, report.unit[1]
+    if not design.is_bent_by_strata:
+        return ""
+    bend = (
+        f", though they were drawn by strata: {many} of thinly drawn strata weigh too little, and "
+        "misses lie there, so that recall and agreement look better than they are"
+    )
+    if design.claim_set is None:
+        return bend
+    name = design.name.partition(" ")[0]  # without its version
+    return f"{bend}; faithtui trend {name} has them with the weights of the drawing"
 
 
 def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
@@ -509,14 +525,14 @@ def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
                 message = "Judge and annotators use the labels at clearly different rates."
                 about = (WarningSubject.KAPPA, WarningSubject.RATE)
             case _:
-                why = kappa.reason.words if kappa.reason else ""
-                message = f"Cohen's kappa has no value: {why}, as only one label was used."
+                message = f"Cohen's kappa has no value: {explain_kappa(report)}."
                 about = (WarningSubject.KAPPA,)
         yield ReportWarning(code, Severity.CAUTION, message, report.level, about)
     if kappa.status is EstimateStatus.WITHHELD:
-        message = (
-            "Cohen's kappa is withheld: without variation between conversations it has no interval."
-        )
+        why = explain_kappa(report)
+        if why == Reason.NO_VARIATION.words:
+            why = "without variation between conversations it has no interval"
+        message = f"Cohen's kappa is withheld: {why}."
         yield ReportWarning(
             "withheld", Severity.INFO, message, report.level, (WarningSubject.KAPPA,)
         )

@@ -5,10 +5,18 @@ happens by itself: somebody sees the effect, applies it, and may withdraw it. Ru
 keep what they say; new ones say what moved theirs.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from faithtui.agreement.labelled_units import DesignKind, is_tied
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    DesignKind,
+    LabelState,
+    RunUnits,
+    is_tied,
+)
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_refusal,
@@ -22,7 +30,7 @@ from faithtui.agreement.statistics.recalibration import (
 )
 from faithtui.agreement.statistics.verdict_threshold import ThresholdEffect, evaluate_threshold
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import make_offline_fingerprint
 from faithtui.judges.embedded.weights import Calibration
@@ -35,6 +43,46 @@ OFFLINE = "offline"
 """The only judge that can be recalibrated: the others state no probability of their own."""
 _VERDICTS = ";verdicts"
 """After the judge's fingerprint: a stored recalibration that moves verdicts alone."""
+
+
+class LeftOut(StrEnum):
+    """Why a claim that somebody acted on does not count. Exported word for word."""
+
+    NOT_A_CLAIM = "not_a_claim"
+    TIED = "tied"
+    OTHER_WORDS = "other_words"
+    NO_PROBABILITY = "no_probability"
+    AUDIT = "audit"
+    OUTSIDE_SAMPLE = "outside_sample"
+    NOT_WEIGHED = "not_weighed"
+    IN_VIEW = "in_view"
+    STALE = "stale"
+    SKIPPED = "skipped"
+    BULK = "bulk"
+    WHOLE_ANSWERS = "whole_answers"
+    OTHER_RUNS = "other_runs"
+
+    @property
+    def words(self) -> str:
+        """What is to be read after a number of claims."""
+        return _LEFT_OUT_WORDS[self]
+
+
+_LEFT_OUT_WORDS = {
+    LeftOut.NOT_A_CLAIM: "labelled x, not a fair claim",
+    LeftOut.TIED: "annotators are evenly split",
+    LeftOut.OTHER_WORDS: "the label is none of the run's metric",
+    LeftOut.NO_PROBABILITY: "the run's metric gives claims no probability",
+    LeftOut.AUDIT: "drawn to be labelled with the judge's verdict in view (audit_share)",
+    LeftOut.OUTSIDE_SAMPLE: "outside the sample that the run's labels rest on",
+    LeftOut.NOT_WEIGHED: "drawn, but what they stand for is not known",
+    LeftOut.IN_VIEW: "labelled with the judge's verdict in view, and nobody drew them",
+    LeftOut.STALE: "labelled with a verdict in view that has changed since",
+    LeftOut.SKIPPED: "skipped",
+    LeftOut.BULK: "answered in bulk, or by accepting the judge's verdict",
+    LeftOut.WHOLE_ANSWERS: "answers labelled as a whole",
+    LeftOut.OTHER_RUNS: "judged in other runs alone, not by this judge in its present version",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +100,8 @@ class RecalibrationPreview:
     in_force: StoredRecalibration | None
     """What new runs use at present."""
     threshold_in_force: StoredRecalibration | None
+    left_out: Mapping[LeftOut, int]
+    """Claims that somebody acted on and that do not count, each with one reason."""
 
 
 def preview_recalibration(store: Store, run: RunId | None = None) -> RecalibrationPreview:
@@ -81,14 +131,10 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
                 "probabilities can be recalibrated: faithtui run --judge offline"
             )
         rows = [row]
-    found: dict[ClaimId, tuple[RunId, LabelledProbability]] = {}
-    for row in rows:
-        for claim, each in _list_labelled_claims(store, row):
-            if claim not in found or (each.is_drawn and not found[claim][1].is_drawn):
-                found[claim] = (row.id, each)
+    found, left_out = _collect_labels(store, rows, with_others=run is None)
     refusal = explain_refusal([each for _, each in found.values()])
     if refusal is not None:
-        raise ConfigError(refusal)
+        raise ConfigError(refusal + _format_left_out(left_out))
     counting = [(number, each) for number, each in found.values() if each.is_drawn]
     used = {number for number, _ in counting}
     labelled = normalise_weights([each for _, each in counting])
@@ -100,6 +146,7 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
         sum(each.weight for each in labelled),
         find_current_recalibration(store),
         find_current_threshold(store),
+        left_out,
     )
 
 
@@ -205,10 +252,61 @@ def _is_current_version(row: RunRow) -> bool:
     )
 
 
+def _collect_labels(
+    store: Store, rows: list[RunRow], *, with_others: bool
+) -> tuple[dict[ClaimId, tuple[RunId, LabelledProbability]], Mapping[LeftOut, int]]:
+    """Collect the labelled claims of some runs, each once, and say why others do not count.
+
+    Args:
+        store: Where they are.
+        rows: Runs of the judge, the newest first.
+        with_others: Count claims that only other runs judged, too.
+
+    Returns:
+        Run and probability by claim, those that nobody drew included, and the reasons.
+    """
+    found: dict[ClaimId, tuple[RunId, LabelledProbability]] = {}
+    reasons: dict[ClaimId, LeftOut] = {}
+    answers: set[tuple[object, int]] = set()
+    for row in rows:
+        units = store.reviews.read_run_units(row.id)
+        answers |= {(each.conversation, each.turn) for each in units.answers}
+        for claim, each in _list_labelled_claims(row, units):
+            if isinstance(each, LeftOut):
+                reasons.setdefault(claim, each)
+            elif claim not in found or (each.is_drawn and not found[claim][1].is_drawn):
+                found[claim] = (row.id, each)
+    reasons |= {claim: LeftOut.IN_VIEW for claim, (_, each) in found.items() if not each.is_drawn}
+    others = _list_other_claims(store, rows) if with_others else set()
+    reasons |= {claim: LeftOut.OTHER_RUNS for claim in others - reasons.keys()}
+    counted = {claim for claim, (_, each) in found.items() if each.is_drawn}
+    left_out = Counter(reason for claim, reason in reasons.items() if claim not in counted)
+    left_out[LeftOut.WHOLE_ANSWERS] = len(answers)
+    return found, {each: left_out[each] for each in LeftOut if left_out[each]}
+
+
+def _list_other_claims(store: Store, rows: list[RunRow]) -> set[ClaimId]:
+    """List the labelled claims of all other runs."""
+    known = {row.id for row in rows}
+    return {
+        claim.claim
+        for row in store.runs.rows()
+        if row.id not in known and row.labelled
+        for claim in store.reviews.read_claim_units(row.id)
+        if claim.state is LabelState.LABELLED
+    }
+
+
+def _format_left_out(left_out: Mapping[LeftOut, int]) -> str:
+    """Say after a refusal which labels do not count; "": none."""
+    listed = ", ".join(f"{number} {reason.words}" for reason, number in left_out.items())
+    return f" (left out: {listed})" if listed else ""
+
+
 def _list_labelled_claims(
-    store: Store, row: RunRow
-) -> Iterator[tuple[ClaimId, LabelledProbability]]:
-    """Claims of a run that have a probability and a label, with the probability as shipped.
+    row: RunRow, units: RunUnits
+) -> Iterator[tuple[ClaimId, LabelledProbability | LeftOut]]:
+    """Claims of a run that somebody acted on, with the probability as shipped.
 
     Labels of a random sample weigh what they stand for, on average 1, and others of the run are
     left out; without a sample all weigh the same. Where nobody drew the claims, and not all of
@@ -220,19 +318,21 @@ def _list_labelled_claims(
 
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
-    units = store.reviews.read_run_units(row.id)
     weights = weigh_claims(ComparedClaims(units.claims, labels, units.design, ReportSettings()))
     found = []
     is_random = units.design.kind in RANDOM_DESIGNS
     is_drawn = is_random or units.design.kind is DesignKind.CENSUS
     for reading in units.claims:
-        if reading.confidence is None or reading.human not in labels.names:
-            continue
-        if is_tied(reading.opinions, labels.names):
+        if reading.state is LabelState.UNREVIEWED:
             continue
         weight = weights.get(reading.claim) if is_random else 1.0
-        if weight is None:
+        reason = _explain_left_out(reading, labels, weight)
+        if reason is not None:
+            yield reading.claim, reason
             continue
+        assert reading.confidence is not None
+        assert reading.human is not None
+        assert weight is not None
         chance = reading.confidence
         if moved is not None:
             chance = Recalibration(moved.slope, moved.intercept).undo(chance)
@@ -250,3 +350,33 @@ def _list_labelled_claims(
     mean = sum(each.weight for _, each in found) / len(found) if found else 1.0
     for claim, each in found:
         yield claim, replace(each, weight=each.weight / mean)
+
+
+def _explain_left_out(reading: ClaimUnit, labels: LabelSet, weight: float | None) -> LeftOut | None:
+    """Say why a claim that somebody acted on does not count; None: it does, or nobody drew it.
+
+    Args:
+        reading: The claim.
+        labels: Those of the run's metric.
+        weight: How many claims it stands for; None: the labels rest on a sample without it.
+    """
+    match reading.state:
+        case LabelState.SKIPPED:
+            return LeftOut.SKIPPED
+        case LabelState.BULK:
+            return LeftOut.BULK
+        case LabelState.STALE:
+            return LeftOut.STALE
+    if is_tied(reading.opinions, labels.names):
+        return LeftOut.TIED
+    if reading.human == NOT_A_CLAIM:
+        return LeftOut.NOT_A_CLAIM
+    if reading.human not in labels.names:
+        return LeftOut.OTHER_WORDS
+    if reading.confidence is None:
+        return LeftOut.NO_PROBABILITY
+    if weight is None:
+        if reading.audit:
+            return LeftOut.AUDIT
+        return LeftOut.OUTSIDE_SAMPLE if reading.position is None else LeftOut.NOT_WEIGHED
+    return None

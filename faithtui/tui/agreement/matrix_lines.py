@@ -13,6 +13,7 @@ from faithtui.agreement.labelled_units import (
     list_winners,
 )
 from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.missing_figures import explain_class_figure, explain_kappa
 from faithtui.agreement.report.model import (
     PASS,
     AgreementReport,
@@ -188,7 +189,9 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     """Draw the coefficients."""
     lines = [
         *estimate_line("agreement", level.percent, width, name_width=9),
-        *estimate_line("kappa", level.cohen_kappa, width, name_width=9),
+        *estimate_line(
+            "kappa", level.cohen_kappa, width, name_width=9, why=explain_kappa(level) or None
+        ),
         *estimate_line("AC1", level.gwet_ac1, width, name_width=9),
         *estimate_line("alpha", level.krippendorff_alpha, width, name_width=9),
     ]
@@ -240,7 +243,11 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     for each in level.classes:
         for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
             lines += estimate_line(
-                f"{fmt.get_label_letter(each.label, labels)} {name}", figure, width, name_width=8
+                f"{fmt.get_label_letter(each.label, labels)} {name}",
+                figure,
+                width,
+                name_width=8,
+                why=explain_class_figure(figure, each.label),
             )
     return lines
 

@@ -46,9 +46,19 @@ _ORDER = (Slice.CODE, Slice.VERDICT, Slice.TURN, Slice.RATER, Slice.WINDOWS, Sli
 """Slices in the order of the screen; those with one part by nature are left to the files."""
 
 
-def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 11) -> list[Line]:
-    """Draw one figure with its interval and its n, or the reason why it has none."""
-    number, _, rest = fmt.format_estimate(value).partition(" ")
+def estimate_line(
+    name: str, value: Estimate, width: int, *, name_width: int = 11, why: str | None = None
+) -> list[Line]:
+    """Draw one figure with its interval and its n, or the reason why it has none.
+
+    Args:
+        name: Of the figure.
+        value: The figure.
+        width: In cells.
+        name_width: Cells of the name.
+        why: What to say instead of its reason.
+    """
+    number, _, rest = fmt.format_estimate(value, why).partition(" ")
     if value.has_interval and value.ci_low == value.ci_high:
         rest = "counted"
     look = "strong" if value.value is not None else "warn"

@@ -30,13 +30,13 @@ _STATES = {
     ScoreState.SKIPPED: "skipped",
 }
 _REASONS = {
-    Reason.NO_ITEMS: "nothing labelled",
+    Reason.NO_ITEMS: "nothing to count",
     Reason.NO_OVERLAP: "no unit has two labels",
-    Reason.NO_VARIATION: "only one label or score in use",
-    Reason.ONE_CLASS_ONLY: "annotators used one label only",
+    Reason.NO_VARIATION: "no variation",
+    Reason.ONE_CLASS_ONLY: "one class only",
     Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
-    Reason.UNINFORMATIVE_JUDGE: "the judge says nothing about it",
+    Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
     Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
     Reason.TOO_FEW_CLUSTERS: "too few groups",
@@ -103,13 +103,18 @@ def describe_reason(value: Reason) -> str:
     return _REASONS[value]
 
 
-def format_estimate(value: Estimate) -> str:
+def format_estimate(value: Estimate, why: str | None = None) -> str:
     """Write a statistic with its interval: `0.673 [0.55, 0.79]`.
 
     Without an interval the reason follows in words; without a value the reason stands alone. Limits
     have two digits where that tells them from the value and from each other.
+
+    Args:
+        value: The statistic.
+        why: What to say instead of its reason.
     """
-    why = describe_reason(value.reason) if value.reason is not None else ""
+    if why is None:
+        why = describe_reason(value.reason) if value.reason is not None else ""
     if value.value is None:
         kind = "undefined" if value.status is EstimateStatus.UNDEFINED else "withheld"
         return f"{kind}: {why}"

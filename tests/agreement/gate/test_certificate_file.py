@@ -1,6 +1,7 @@
 """Certificates on disk: equal bytes for equal ones, and no other bytes accepted."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -82,7 +83,10 @@ def certificate(
         ),
         accuracy=None,
         thresholds=Thresholds(kappa=0.4),
-        results=(CriterionResult(Criterion.KAPPA, 0.4, CheckOutcome.PASSED),),
+        results=(
+            CriterionResult(Criterion.LABELS, 30, CheckOutcome.PASSED),
+            CriterionResult(Criterion.KAPPA, 0.4, CheckOutcome.PASSED),
+        ),
     )  # fmt: skip
 
 
@@ -115,6 +119,56 @@ def test_any_model_and_options_come_back(
     read = parse_certificate(text.encode())
     assert read.judge == made.judge
     assert list(map(repr, read.metric.options.values())) == list(map(repr, options.values()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"thresholds": Thresholds(kappa=-1)}, "of Cohen's kappa -1 is asked, and 0.4 was"),
+        ({"thresholds": Thresholds(kappa=0.4, labels=1)}, "of labels 1 is asked, and 30 was"),
+        (
+            {"thresholds": Thresholds(recall_no=0.4, kappa=0.4)},
+            "recall of no is asked, and was not",
+        ),
+        ({"thresholds": Thresholds()}, "Cohen's kappa is not asked, and was when it was written"),
+        (
+            {
+                "thresholds": Thresholds(kappa=0.65),
+                "results": (
+                    CriterionResult(Criterion.LABELS, 30, CheckOutcome.PASSED),
+                    CriterionResult(Criterion.KAPPA, 0.65, CheckOutcome.PASSED),
+                ),
+            },
+            "Cohen's kappa does not reach what is asked of it",
+        ),
+        (
+            {
+                "results": (
+                    CriterionResult(Criterion.LABELS, 30, CheckOutcome.PASSED),
+                    CriterionResult(Criterion.KAPPA, 0.4, CheckOutcome.BELOW),
+                )
+            },
+            "Cohen's kappa did not pass",
+        ),
+        (
+            {"labels": replace(certificate().labels, n=90)},
+            "its figures and its labels are of different numbers of units or groups",
+        ),
+        ({"issued_at": DAY - timedelta(days=2)}, "it was issued before its labels were given"),
+    ],
+)
+def test_a_file_with_a_new_digest_is_refused_where_it_contradicts_itself(
+    changes: dict[str, Any], words: str
+) -> None:
+    forged = format_certificate(replace(certificate(), **changes))
+    with pytest.raises(InputError, match=f"contradicts itself: {re.escape(words)}"):
+        parse_certificate(forged.encode())
+
+
+def test_a_certificate_of_a_newer_version_is_said_to_be_one() -> None:
+    newer = format_certificate(replace(certificate(), schema_version=3))
+    with pytest.raises(InputError, match=r"schema version 3, of a newer faithtui; .* update"):
+        parse_certificate(newer.encode())
 
 
 def edited(change: Callable[[dict[str, Any]], object]) -> bytes:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from faithtui.agreement.gate.threshold_checks import read_gate_figures
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.model import LevelReport
@@ -85,6 +86,9 @@ def test_a_run_that_judged_what_was_drawn_stands_for_nothing_else(design: str) -
     found = report_part(setting, "claims drawn")
     assert (found.design.kind, found.design.follows_draw) == (DesignKind.CONVENIENCE, True)
     assert found.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
+    # Nor does it decide a gate, accepted or not.
+    figures = read_gate_figures(found, among_labelled=True)
+    assert figures.kappa.reason is figures.recall_no.reason is Reason.DESIGN_NOT_RANDOM
     other = report_part(setting, "half of the conversations")
     assert other.design.kind is not DesignKind.CONVENIENCE
     assert not other.design.follows_draw

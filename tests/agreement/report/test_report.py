@@ -345,7 +345,10 @@ def test_the_headline_speaks_of_answers_when_no_claim_was_compared() -> None:
 
 
 def test_the_headline_says_why_there_is_no_kappa() -> None:
-    assert "kappa is undefined (no variation)" in report([claim(0)]).headline
+    assert (
+        "kappa is undefined (judge and annotators use one label alone, yes)"
+        in report([claim(0)]).headline
+    )
     perfect = report(many({("yes", "yes"): 30, ("no", "no"): 30}))
     assert "kappa is withheld (no variation)" in perfect.headline
     assert "withheld" in codes(perfect)

@@ -6,11 +6,15 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome
+from faithtui.agreement.gate.certificate import ClaimSetIdentity
+from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
+from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome, Criterion
 from faithtui.cli.commands.gate import BROKEN, run_or_broken
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
@@ -89,7 +93,7 @@ def test_2_when_labels_are_few_or_not_there(cli: Cli, project: Path) -> None:
     assert few.out.endswith("result: not enough labels\n")
     none = cli("gate", "2", "--min-kappa", "-1", "--store", project)
     assert none.code == 2
-    assert "nothing to count" in none.out
+    assert "nothing is labelled" in none.out
 
 
 def test_3_when_a_run_is_unfinished(cli: Cli, project: Path) -> None:
@@ -262,6 +266,53 @@ def test_an_edited_certificate_is_3(cli: Cli, project: Path, certificate: Path) 
     result = cli("gate", "1", "--certificate", certificate, "--store", project)
     assert (result.code, result.out) == (3, "")
     assert "does not match its own digest" in result.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"issued_at": datetime(2999, 1, 1, tzinfo=UTC)}, "issued at 2999-01-01T00:00:00+00:00"),
+        (
+            {"run": {"created_at": datetime(2020, 1, 1, tzinfo=UTC)}},
+            "stale or broken: run: the certificate has run 1 made at 2020-01-01",
+        ),
+        (
+            {"sample": {"claim_set": ClaimSetIdentity("shop", 2, "a" * 64)}},
+            "census of 96, of claim set shop@2 (aaaaaaaa) was certified, here it is census of 96",
+        ),
+        ({"schema_version": 3}, "of a newer faithtui"),
+        ({"thresholds": {"kappa": -1.0}}, "contradicts itself: of Cohen's kappa -1 is asked"),
+    ],
+)
+def test_a_forged_certificate_is_3_and_says_what_is_not_so(
+    cli: Cli, project: Path, certificate: Path, changes: dict[str, Any], words: str
+) -> None:
+    """Each has a digest of its own content."""
+    found = parse_certificate(certificate.read_bytes())
+    forged = {
+        name: replace(getattr(found, name), **value) if isinstance(value, dict) else value
+        for name, value in changes.items()
+    }
+    certificate.write_text(format_certificate(replace(found, **forged)))
+    result = cli("gate", "1", "--certificate", certificate, "--store", project)
+    assert (result.code, words in result.err) == (3, True), result.err
+
+
+def test_a_certificate_of_no_figure_is_neither_written_nor_read(
+    cli: Cli, project: Path, certificate: Path, tmp_path: Path
+) -> None:
+    """Else one of `--min-labels` alone passes any judge."""
+    path = tmp_path / "other.json"
+    words = ("--min-labels", "30", "--write-certificate", path, "--store", project)
+    written = cli("gate", "1", *words)
+    assert (written.code, "a certificate of no figure" in written.err) == (3, True)
+    assert not path.exists()
+    found = parse_certificate(certificate.read_bytes())
+    asked = replace(found.thresholds, kappa=None, recall_no=None, score=None)
+    results = tuple(each for each in found.results if each.criterion is Criterion.LABELS)
+    certificate.write_text(format_certificate(replace(found, thresholds=asked, results=results)))
+    read = cli("gate", "2", "--certificate", certificate, "--store", project)
+    assert (read.code, "a certificate of no figure" in read.err) == (3, True)
 
 
 def test_the_answer_stands_when_nobody_reads_it(project: Path, tmp_path: Path) -> None:

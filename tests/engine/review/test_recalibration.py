@@ -6,9 +6,11 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review import recalibration
+from faithtui.engine.review.recalibration import LeftOut
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_run_sample,
@@ -19,7 +21,7 @@ from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_fingerprint
 from faithtui.judges.embedded.weights import Calibration
 from faithtui.store.store import Store
-from tests.engine.building import opened, planned, store_with
+from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
 
 def talk(number: int, other: str = "") -> Conversation:
@@ -108,6 +110,55 @@ async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
     run = await judged(store)
     label(store, run, "x")
     with pytest.raises(ConfigError, match="0 claims"):
+        recalibration.preview_recalibration(store)
+
+
+async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> None:
+    """One of each beside 35 labels that count, and claims that another judge judged alone."""
+    run = await judged(store)
+    claims = [each.claim for each in store.reviews.read_claim_units(run)]
+    for number, claim in enumerate(claims[:35]):
+        said = "no" if number % 3 == 0 else "yes"
+        store.reviews.record_verdict(claim, "ann", said, run=run, saw_judge=False)
+    unfair, tied, skipped, in_bulk, in_view = claims[35:]
+    store.reviews.record_verdict(unfair, "ann", "x", run=run, saw_judge=False)
+    for reviewer, said in (("ann", "yes"), ("bo", "no")):
+        store.reviews.record_verdict(tied, reviewer, said, run=run, saw_judge=False)
+    for claim, action, verdict in (
+        (skipped, Action.SKIPPED, None),
+        (in_bulk, Action.BULK, "yes"),
+    ):
+        store.reviews.record(
+            claim, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
+        )
+    store.reviews.record_verdict(in_view, "ann", "yes", run=run, saw_judge=True)
+    store.conversations.import_batch([conversation("other")])
+    other = planned(store, judge="openai:m", base_url="http://127.0.0.1:1/v1")
+    await runner.execute_run(store, other, lambda event: None, judge=opened(CountingJudge()))
+    alone = store.reviews.read_claim_units(other)[-1].claim
+    assert alone not in claims
+    store.reviews.record_verdict(alone, "ann", "yes", run=other, saw_judge=False)
+    found = recalibration.preview_recalibration(store)
+    assert found.effect.labels == 35
+    assert found.left_out == {
+        LeftOut.NOT_A_CLAIM: 1,
+        LeftOut.TIED: 1,
+        LeftOut.IN_VIEW: 1,
+        LeftOut.SKIPPED: 1,
+        LeftOut.BULK: 1,
+        LeftOut.OTHER_RUNS: 1,
+    }
+    named = recalibration.preview_recalibration(store, run)
+    assert LeftOut.OTHER_RUNS not in named.left_out
+
+
+async def test_labels_of_claims_without_a_probability_are_said(store: Store) -> None:
+    run = planned(store, metric="turn-contextual-relevancy")
+    await runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
+    statements = store.reviews.read_claim_units(run)[:3]
+    for each in statements:
+        store.reviews.record_verdict(each.claim, "ann", "yes", run=run, saw_judge=False)
+    with pytest.raises(ConfigError, match=r"\(left out: 3 the run's metric gives .* probability\)"):
         recalibration.preview_recalibration(store)
 
 
@@ -231,6 +282,28 @@ async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> N
     # 15 labels stand for one claim each, 6 for two and a half; the one outside for none.
     assert found.effect.labels == 21
     assert found.effective_labels == pytest.approx(30**2 / (15 + 6 * 2.5**2))
+    assert found.left_out == {LeftOut.OUTSIDE_SAMPLE: 1}
+
+
+async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> None:
+    with store_with(tmp_path / "audited.db", [talk(number) for number in range(40)]) as store:
+        run = await judged(store)
+        request = SampleRequest("some", size=60, blind=True, shown_share=0.2)
+        drawn = draw_run_sample(store, run, "ann", request)
+        entries = store.samples.entries(drawn.id, "ann")
+        for number, each in enumerate(entries):
+            store.reviews.record_verdict(
+                each.claim,
+                "ann",
+                "no" if number % 3 == 2 else "yes",
+                run=run,
+                saw_judge=each.shown,
+                sample=drawn.id,
+            )
+        found = recalibration.preview_recalibration(store)
+    in_view = sum(each.shown for each in entries)
+    assert (found.effect.labels, in_view > 5) == (60 - in_view, True)
+    assert found.left_out == {LeftOut.AUDIT: in_view}
 
 
 def preview_sampled_labels(store: Store, run: RunId) -> recalibration.RecalibrationPreview:

@@ -16,6 +16,7 @@ from faithtui.agreement.documents.wording import (
     p_value_text,
     share_text,
 )
+from faithtui.agreement.report.missing_figures import explain_class_figure
 from faithtui.agreement.report.model import (
     Agreement,
     AgreementReport,
@@ -91,9 +92,10 @@ def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> I
                 f"{each.human:,}",
                 f"{each.judge:,}",
                 f"{each.both:,}",
-                estimate_text(each.precision),
-                estimate_text(each.recall),
-                estimate_text(each.f1),
+                *(
+                    estimate_text(figure, explain_class_figure(figure, each.label))
+                    for figure in (each.precision, each.recall, each.f1)
+                ),
             )
             for each in level.classes
         ),

@@ -143,6 +143,11 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         else f", weighted by the sample (worth {wanted.effective_labels:.0f} of equal weight)"
     )
     print_text(f"{labels}, run {runs}{weighed}")
+    if wanted.left_out:
+        print_table(
+            [Column("LEFT OUT", "right"), Column("WHY")],
+            [(str(number), reason.words) for reason, number in wanted.left_out.items()],
+        )
     print_text(
         f"probabilities: log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}; "
         "verdicts stay as they are"
@@ -266,6 +271,7 @@ def _as_json(
         "intercept": found.fitted.intercept,
         "error_before": found.error_before,
         "error_after": found.error_after,
+        "left_out": {reason.value: number for reason, number in wanted.left_out.items()},
         "effective_labels": wanted.effective_labels,
         "raised": verdicts.raised,
         "lowered": verdicts.lowered,

@@ -19,12 +19,14 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.certificate_changes import (
     is_judge_change,
+    list_clock_changes,
     list_data_changes,
     list_figure_changes,
     list_guideline_changes,
     list_judging_changes,
     list_time_changes,
 )
+from faithtui.agreement.gate.missing_figures import explain_missing_figures
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -84,6 +86,11 @@ _UNDRAWN = (
     "the labelled {many} are no random sample: --among-labelled accepts kappa and recall of "
     "the labelled ones alone; for the whole run draw a sample (faithtui label {run} --sample "
     "simple) and gate with --level claims"
+)
+_PARTLY_JUDGED = (
+    "run {run} judged the drawn claims rather than the others, or the other way round, so that its "
+    "figures are counted without the weights of the drawing, and none decides: judge all that "
+    "could be drawn (faithtui run --claims)"
 )
 _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
@@ -198,6 +205,11 @@ def check_gate(
     if order.write is not None:
         check_target(order.write, force=order.force)
     thresholds = _choose_thresholds(order, certificate)
+    if (certificate is not None or order.write is not None) and not thresholds.has_figure:
+        raise ConfigError(
+            "a certificate of no figure says nothing of the judge; name a threshold such as "
+            "--min-kappa 0.6"
+        )
     settings = _choose_settings(order, certificate)
     if order.claim_set is not None:
         if order.sample is not None:
@@ -235,7 +247,7 @@ def check_gate(
             # Another judge or prompt is what is asked about, and its figures are its own.
             notes += [each for each in changes if is_judge_change(each)]
             changes = [each for each in changes if not is_judge_change(each)]
-        broken += changes
+        broken += [*changes, *list_clock_changes(certificate, now)]
     own = certificate is None or _is_same_data(certificate, seen)
     if not own and _has_own_figures(found, thresholds):
         own = True
@@ -259,14 +271,11 @@ def check_gate(
             results += (
                 _check_change(store, seen, order, thresholds.max_drop, certificate, settings),
             )
+    of_labels = _list_criteria_of_labels(level, own=own)
     results = check_warnings(
-        results,
-        warnings,
-        seen.agreement.prepared,
-        level,
-        thresholds,
-        of_labels=_list_criteria_of_labels(level, own=own),
+        results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
     )
+    results = explain_missing_figures(results, level, str(run), of_labels)
     notes += [
         f"accepted: {each.message}"
         for each in warnings
@@ -278,7 +287,8 @@ def check_gate(
     if thresholds.recall_no is not None:
         notes += _list_recall_notes(seen.run_row, settings, level.level)
     if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
-        notes.append(_UNDRAWN.format(many=level.unit[1], run=run))
+        note = _PARTLY_JUDGED if level.design.follows_draw else _UNDRAWN
+        notes.append(note.format(many=level.unit[1], run=run))
     written = None
     if order.write is not None and not own:
         raise ConfigError(

@@ -92,12 +92,15 @@ def check_run_change(
     if _was_judged_because_drawn(store, row, change, settings):
         # What was judged because it was drawn says nothing of how often they differ elsewhere.
         agreed = None
+    doubt = Reason.DESIGN_NOT_RANDOM.words if undrawn else ""
+    if found.difference.reason is Reason.NO_ITEMS:
+        doubt = "no labelled claim has a verdict of both runs"
     check = check_change(
         found.difference,
         0.0 - most,
         wanted.basis,
         differing=1 - agreed if agreed is not None and all_fair else None,
-        doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
+        doubt=doubt,
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
     needed = () if check.reason else find_missing_claims(compared)

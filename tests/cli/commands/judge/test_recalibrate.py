@@ -48,6 +48,17 @@ def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Pat
     assert sum(each["claims"] for each in shown["bins_before"]) == shown["labels"] == 40
 
 
+def test_labels_that_do_not_count_are_listed_with_their_reason(cli: Cli, labelled: Path) -> None:
+    with Store.open(labelled) as store:
+        for each in store.reviews.read_claim_units(RunId(1))[:2]:
+            store.reviews.record_verdict(each.claim, "ann", "x", run=RunId(1), saw_judge=True)
+    shown = cli("judge", "recalibrate", "--store", labelled)
+    assert "38 labels on claims" in shown.out
+    assert re.search(r"^LEFT OUT +WHY\n +2 +labelled x, not a fair claim$", shown.out, re.MULTILINE)
+    found = cli("judge", "recalibrate", "--store", labelled, "--json").json
+    assert found["left_out"] == {"not_a_claim": 2}
+
+
 def test_a_threshold_is_not_suggested_from_few_labels(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "few.db"
     with store_with(path, [talk(number) for number in range(15)]) as store:

@@ -290,12 +290,12 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     )
     found = parse_certificate(certificate.read_bytes())
     assert found.measured.score.value is not None
-    vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
+    vague = replace(found.measured.score, ci_low=0.31, ci_high=1.0)
     vague_one = replace(found, measured=replace(found.measured, score=vague))
     certificates.write_certificate_file(certificate, vague_one, force=True)
     result = held(store, certificate, calendar, run)
     assert outcomes(result)["corrected_score"] is CheckOutcome.UNDECIDED
-    assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
+    assert "[0.310, 1.000], which cannot be" in result.checks[-1].reason
 
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:

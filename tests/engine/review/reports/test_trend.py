@@ -9,6 +9,7 @@ import pytest
 
 from faithtui.agreement.documents.plots.trend import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.agreement.report.settings import ReportSettings
@@ -292,6 +293,12 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
     if design is SamplingDesign.STRATIFIED:
         assert alone.score.value == pytest.approx(last.score.value)
         assert alone.accuracy.value != report.claims.percent.value
+        # So the report says that its own figures are without these weights, and where they are.
+        assert "claims, counted alike though drawn by strata, " in report.headline
+        (warning,) = (each for each in report.warnings if each.code == "sample_of_other_run")
+        assert "faithtui trend shop has them with the weights of the drawing" in warning.message
+    else:
+        assert "counted alike though" not in report.headline
     assert last.change is not None
     assert last.change.difference.value == pytest.approx(0)
     assert (last.change.accuracy_b, last.change.accuracy_a) == (forth.accuracy_a, forth.accuracy_b)
@@ -474,7 +481,7 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
 
 def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    order = GateRequest(labels=1, write=path, claim_set="shop")
+    order = GateRequest(labels=1, kappa=-1, write=path, claim_set="shop", accept=ACCEPTED_CODES)
     assert check_gate(store, RunId(2), order).outcome is CheckOutcome.PASSED
     again = check_gate(store, RunId(2), GateRequest(certificate=path))
     assert again.outcome is CheckOutcome.PASSED

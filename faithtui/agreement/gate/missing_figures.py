@@ -1,0 +1,140 @@
+"""Why a gate has no figure to decide by, and what would give one.
+
+"Not enough labels" is true only where more labels help. A judge that never says no has a recall of
+0 or none, and a kappa of 0 or none, however much is labelled.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, CriterionCheck
+from faithtui.agreement.report.missing_figures import (
+    explain_kappa,
+    explain_nothing_compared,
+    find_only_label,
+)
+from faithtui.agreement.report.model import LevelReport
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
+
+_FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)
+_SAMPLE = "a sample by verdict (faithtui label {run} --sample stratified) has more of the rare ones"
+_OTHER_JUDGE = "labels do not change that, another prompt or judge does"
+_OF_CERTIFICATE = "on the certified run: {why}"
+_UNINFORMATIVE = (
+    "by the certified labels the judge may fail as many of the units that pass as of those that "
+    "do not, so that its share says nothing of this run: label a sample of it (faithtui label "
+    "{run} --sample simple)"
+)
+
+
+def explain_missing_figures(
+    checks: Sequence[CriterionCheck],
+    level: LevelReport,
+    run: str,
+    of_labels: Collection[Criterion],
+) -> tuple[CriterionCheck, ...]:
+    """Say of each criterion without a figure, or without its interval, why and what to do.
+
+    Args:
+        checks: As thresholds and warnings have them.
+        level: What they are about.
+        run: Names the run in a command.
+        of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
+    """
+    return tuple(
+        _explain_check(each, level, run, is_own=each.criterion in of_labels)
+        if each.outcome is CheckOutcome.UNKNOWN and each.criterion in _FIGURES
+        else each
+        for each in checks
+    )
+
+
+def _explain_check(
+    check: CriterionCheck, level: LevelReport, run: str, *, is_own: bool
+) -> CriterionCheck:
+    found = check.estimate
+    if found is None or found.reason in (None, Reason.DESIGN_NOT_RANDOM):
+        return check
+    if not is_own:
+        if found.reason is Reason.UNINFORMATIVE_JUDGE:
+            return replace(check, reason=_UNINFORMATIVE.format(run=run))
+        return replace(check, reason=_OF_CERTIFICATE.format(why=check.reason))
+    if found.reason is Reason.NO_ITEMS:
+        return replace(check, reason=explain_nothing_compared(level))
+    # A figure that no label can change needs no interval.
+    if check.criterion is Criterion.KAPPA and (
+        found.reason is Reason.NO_VARIATION or _find_only_verdict(level)
+    ):
+        return _explain_kappa_check(check, level, run)
+    if check.criterion is Criterion.RECALL and (
+        found.reason is Reason.NO_REFERENCE_POSITIVES or not _has_flagged(level)
+    ):
+        return _explain_recall_check(check, level, run)
+    if found.value is not None:
+        return replace(check, reason=_explain_no_interval(found, check.criterion, level))
+    return check
+
+
+def _find_only_verdict(level: LevelReport) -> str | None:
+    """Name the verdict of the judge on all units of the run; None: it gave several, or not all."""
+    counts = level.coverage.by_verdict
+    return find_only_label([each.units for each in counts], [each.judge or "" for each in counts])
+
+
+def _has_flagged(level: LevelReport) -> bool:
+    """Say whether the judge calls any unit of the run unfaithful, or gave one no verdict."""
+    wanted = (*level.strict.positive, None)
+    return any(each.units for each in level.coverage.by_verdict if each.judge in wanted)
+
+
+def _explain_no_interval(found: Estimate, criterion: Criterion, level: LevelReport) -> str:
+    """Say of how few groups a figure is, as its interval takes more."""
+    assert found.reason is not None
+    if found.reason is not Reason.TOO_FEW_CLUSTERS:
+        return f"no interval: {found.reason.words}"
+    many, groups = level.unit[1], level.coverage.group_word
+    if found.clusters >= FEWEST_GROUPS:
+        return f"no interval: {found.reason.words}; label {many} of more {groups}"
+    what = f"unfaithful {many}" if criterion is Criterion.RECALL else f"labelled {many}"
+    where = f"{found.clusters} {groups if found.clusters != 1 else groups.removesuffix('s')}"
+    return (
+        f"no interval: the {found.n:,} {what} are of {where}, and it takes {FEWEST_GROUPS}: "
+        f"label {many} of more {groups}"
+    )
+
+
+def _explain_kappa_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
+    """Say of a kappa without variation whose labels are all alike.
+
+    Where the judge says the same of the whole run, kappa is 0, or has no value, whatever is
+    labelled: below any threshold that asks for more.
+    """
+    many, always = level.unit[1], _find_only_verdict(level)
+    human = find_only_label(level.table.rows, level.table.categories)
+    if always:
+        outcome = CheckOutcome.UNDECIDED
+        if human is None and check.threshold > 0:
+            outcome = CheckOutcome.BELOW
+        words = "is 0 whatever annotators say" if human is None else "is 0 or has no value"
+        reason = f"the judge says {always} of all {many} in this run, so that kappa {words}"
+        return replace(check, outcome=outcome, reason=f"{reason}: {_OTHER_JUDGE}")
+    way = _SAMPLE.format(run=run)
+    return replace(check, reason=f"{explain_kappa(level)}: label more {many}; {way}")
+
+
+def _explain_recall_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
+    one, many = level.unit
+    words = " or ".join(level.strict.positive)
+    units = f"{level.table.n:,} labelled {many if level.table.n != 1 else one}"
+    none = f"annotators call none of the {units} {words}"
+    if _has_flagged(level):
+        way = _SAMPLE.format(run=run)
+        return replace(check, reason=f"{none}, so that there is none to find: label more; {way}")
+    counts = {each.judge: each.units for each in level.coverage.by_verdict}
+    way = "--idk fail counts its idk as unfaithful" if counts.get("idk") else _OTHER_JUDGE
+    never = f"the judge never says {words} in this run"
+    if check.value is None:
+        reason = f"{never}, and {none}: of any that there are it finds none; {way}"
+        return replace(check, outcome=CheckOutcome.UNDECIDED, reason=reason)
+    outcome = CheckOutcome.BELOW if check.threshold > 0 else CheckOutcome.UNDECIDED
+    return replace(check, outcome=outcome, reason=f"{never}, so that it finds none; {way}")
