@@ -8,7 +8,8 @@ import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Final, Literal
 
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.errors import InputError
@@ -19,6 +20,9 @@ _ROLES = ("user", "assistant")
 _TEXT = "a text"
 _DOCUMENTS = "a tuple of documents, such as (Document(text),)"
 _IMAGES = "a tuple of Image"
+
+_CLAIM_LENGTH: Final = 1_000
+"""Characters of a text whose folding is remembered; longer ones would take memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +277,15 @@ def normalise_text(text: str) -> str:
 
     Two claims of the same turn are the same claim when their normalised texts are equal.
     """
+    return _fold_claim(text) if len(text) <= _CLAIM_LENGTH else _fold_text(text)
+
+
+def _fold_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+# Windows of a conversation share their claims, and scores, checks and rows name each of them.
+_fold_claim = lru_cache(maxsize=1 << 10)(_fold_text)
 
 
 def normalise_claim(text: str) -> str:

@@ -60,6 +60,13 @@ class LabelSet:
                 return label.name
         return None
 
+    def find_polarity(self, name: str | None) -> Polarity | None:
+        """Say what the label with this name says; None where no label of the set has it."""
+        for label in self.labels:
+            if label.name == name:
+                return label.polarity
+        return None
+
     def get_label(self, name: str) -> Label:
         """Give the label with this name.
 

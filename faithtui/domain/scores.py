@@ -324,7 +324,9 @@ def score_conversation(
         for occurrence in window.occurrences:
             homes.setdefault(occurrence.claim, (occurrence, window))
     at_home = [
-        occurrence for occurrence, home in homes.values() if occurrence in select_counted(home)
+        occurrence
+        for occurrence, home in homes.values()
+        if home.undefined is None or occurrence.claim in said
     ]
     once = replace(rule, as_peer=False)
     # Where nothing of an interaction was judged, the window that ends with it says why.

@@ -571,3 +571,24 @@ def test_a_word_without_a_meaning_here_leaves_the_judges_label() -> None:
     assert score_conversation(windows, THREE_WAY, {(0, 0): "0"}) == score_conversation(
         windows, THREE_WAY
     )
+
+
+def test_claims_are_looked_up_and_not_compared_with_each_other() -> None:
+    compared = 0
+
+    class Name:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __hash__(self) -> int:
+            return hash(self.number)
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return isinstance(other, Name) and self.number == other.number
+
+    window = WindowLabels((0,), tuple(ClaimOccurrence(Name(each), 0, "yes") for each in range(300)))
+    found, _ = score_conversation([window], LENIENT)
+    assert found.pooled.value == 1.0
+    assert compared < 300

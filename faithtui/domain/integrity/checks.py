@@ -1,7 +1,7 @@
 """Looking for what seems wrong in what a judge said about a conversation. Pure checks."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import assert_never
 
@@ -27,7 +27,7 @@ from faithtui.domain.integrity.phantom_claims import REWORDING_MIN_SHARE, trace_
 from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, split_lowercase_words
 from faithtui.domain.integrity.prompt_injection import Injection, find_injections
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.label_sets import Polarity
 from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line
@@ -86,7 +86,7 @@ def _count_texts(judged: JudgedConversation, findings: Sequence[Finding]) -> Tex
     return TextCounts(
         claims=claims,
         phantom=len(phantom),
-        truths=sum(1 for _ in _list_traceable_truths(judged)),
+        truths=len(_list_traceable_truths(judged)),
         invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
         texts=claims + truths + reasons,
         echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
@@ -106,17 +106,18 @@ def _list_traceable_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]
 
 def _list_traceable_truths(
     judged: JudgedConversation,
-) -> Iterator[tuple[CheckedTruth, Sequence[str]]]:
+) -> list[tuple[CheckedTruth, Sequence[str]]]:
     """Give the truths of passages that are read whole, each with the passages it may be from."""
     if not judged.truths_are_facts:
-        return
-    is_whole = sum(map(len, judged.documents)) <= MOST_COMPARED
-    for truth in judged.truths:
-        if truth.document is None:
-            if is_whole and judged.documents:
-                yield truth, judged.documents
-        elif len(judged.documents[truth.document]) <= MOST_COMPARED:
-            yield truth, (judged.documents[truth.document],)
+        return []
+    passages: dict[int | None, Sequence[str]] = {
+        number: (text,)
+        for number, text in enumerate(judged.documents)
+        if len(text) <= MOST_COMPARED
+    }
+    if sum(map(len, judged.documents)) <= MOST_COMPARED:
+        passages[None] = judged.documents
+    return [(truth, found) for truth in judged.truths if (found := passages.get(truth.document))]
 
 
 def _list_reasons(claim: CheckedClaim) -> dict[str, int]:
@@ -132,12 +133,11 @@ def _check_verdict_words(judged: JudgedConversation) -> Iterator[Finding]:
     """Verdicts that are missing, unreadable, or denied by their own reason."""
     for claim in judged.claims:
         for said in claim.verdicts:
-            known = said.label in judged.labels.names
             if said.label is None and not (said.word or "").strip():
                 yield Finding(
                     FindingKind.MISSING_VERDICT, "the judge said nothing", claim.id, said.window
                 )
-            elif not known:
+            elif judged.labels.find_polarity(said.label) is None:
                 word = said.label if said.label is not None else said.word or ""
                 detail = f"wrote “{make_visible_line(word, 60)}”"
                 yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
@@ -148,7 +148,7 @@ def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
     for said in claim.verdicts:
-        polarity = _get_label_polarity(judged.labels, said.label)
+        polarity = judged.labels.find_polarity(said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
         if (said.label, said.reason) in seen:
@@ -223,7 +223,7 @@ def _check_evidence(judged: JudgedConversation, views: _Views) -> Iterator[Findi
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
         for said in claim.verdicts:
-            polarity = _get_label_polarity(judged.labels, said.label)
+            polarity = judged.labels.find_polarity(said.label)
             if polarity is None:
                 continue
             in_view = views[said.window]
@@ -251,7 +251,7 @@ def _check_flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]
     """Claims whose verdict changes from window to window."""
     turns = {window.position: frozenset(window.turns) for window in judged.windows}
     for claim in judged.claims:
-        known = [said for said in claim.verdicts if said.label in judged.labels.names]
+        known = [said for said in claim.verdicts if judged.labels.find_polarity(said.label)]
         changes = [
             (before, after) for before, after in pairwise(known) if before.label != after.label
         ]
@@ -287,14 +287,14 @@ def _is_explained(
     later = turns.get(after.window, frozenset())
     named = claim.named_truths
     moved_on = not earlier <= later
-    polarity = _get_label_polarity(judged.labels, after.label)
+    polarity = judged.labels.find_polarity(after.label)
     match polarity:
         case Polarity.BAD:
             return bool(came & claim.opposes) or (not named and moved_on)
         case Polarity.GOOD:
             # Context only grew: what was not addressed may be supported now.
             grew = not named and before.label is not None and not later <= earlier
-            unsure = _get_label_polarity(judged.labels, before.label) is Polarity.UNSURE
+            unsure = judged.labels.find_polarity(before.label) is Polarity.UNSURE
             enough = claim.partial.union(*claim.sufficient)
             return bool(came & enough or left & claim.opposes) or (grew and unsure)
         case Polarity.UNSURE:
@@ -388,8 +388,11 @@ def _contains_verbatim(text: str, whole: str) -> bool:
 def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
     turns = _find_retrieving_turns(judged)
+    sentences: dict[int | None, frozenset[str]] = {}
     for truth, passages in _list_traceable_truths(judged):
-        if any(truth.text in read(each).sentence_texts for each in passages):
+        if truth.document not in sentences:
+            sentences[truth.document] = _collect_sentences(passages, read)
+        if truth.text in sentences[truth.document]:
             continue
         why = _explain_phantom(truth.text, passages[0], passages[1:], read)
         if why is not None:
@@ -401,13 +404,17 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
             yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
 
 
+def _collect_sentences(texts: Iterable[str], read: _TextReader) -> frozenset[str]:
+    return frozenset[str]().union(*(read(each).sentence_texts for each in texts))
+
+
 def _check_prompt_echoes(
     judged: JudgedConversation, material: ShownMaterial, read: _TextReader
 ) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
     prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
     # What stands in a passage is no echo of the prompt.
-    shown = frozenset[str]().union(*(read(each).sentence_texts for each in judged.documents))
+    shown = _collect_sentences(judged.documents, read)
     for claim in _list_traceable_claims(judged):
         if prompts.are_repeated_by(claim.text, material):
             detail = f"the claim repeats the prompt: “{make_visible_line(claim.text, 120)}”"
@@ -483,7 +490,7 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
         if document not in lost:
             text = judged.documents[document]
             passage = read(text)
-            drawn = drawn or TruthIndex(read(each.text) for each in judged.truths)
+            drawn = drawn or TruthIndex((each.text for each in judged.truths), read)
             lost[document] = [
                 (read(sentence.slice_text(passage.text)), fact.span.slice_text(passage.text))
                 for fact in find_missing_facts(passage, drawn)
@@ -507,7 +514,3 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
                 detail = f"P{document + 1}: {make_visible_line(fact, 160)}"
                 yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
                 break
-
-
-def _get_label_polarity(labels: LabelSet, label: str | None) -> Polarity | None:
-    return labels.get_label(label).polarity if label is not None and label in labels.names else None

@@ -6,6 +6,7 @@ things says neither.
 """
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from faithtui.domain.label_sets import Polarity
@@ -57,8 +58,14 @@ _TURN = re.compile(r"\b(?:but|however|although|though|while|yet|except|despite|w
 
 def detect_leaning(reason: str) -> Leaning | None:
     """Say what a reason says about its claim; None when it says neither or both."""
+    return _detect_leaning(reason[:2_000])
+
+
+# Judges give the same reason again and again: each window has its own of a claim.
+@lru_cache(maxsize=1 << 9)
+def _detect_leaning(reason: str) -> Leaning | None:
     said: set[Leaning] = set()
-    for part in _TURN.split(reason[:2_000]):
+    for part in _TURN.split(reason):
         said |= _detect_leanings(part)
     return next(iter(said)) if len(said) == 1 else None
 

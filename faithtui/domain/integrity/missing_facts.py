@@ -6,13 +6,13 @@ truth speaks of it at all.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.texts import TokenisedText, collect_stem_weights
+from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, tokenise_text
 from faithtui.domain.text.tokens import MarkKind, Word
 
 MENTION_MIN_SHARE = 0.3
@@ -42,20 +42,33 @@ class MissingFact:
 class TruthIndex:
     """Truths, indexed once for all passages that are compared with them, and only where needed."""
 
-    def __init__(self, truths: Iterable[TokenisedText]) -> None:
-        """Take truths in; their words are read when a passage says something that none repeats."""
-        self.truths = tuple(truths)
-        self.texts = frozenset(each.text.strip() for each in self.truths)
+    def __init__(
+        self, texts: Iterable[str], read: Callable[[str], TokenisedText] = tokenise_text
+    ) -> None:
+        """Take truths in; their words are read when a passage says something that none repeats.
+
+        Args:
+            texts: Of the truths.
+            read: Cuts one of them into words.
+        """
+        self._texts = tuple(texts)
+        self._read = read
+        self.texts = frozenset(map(str.strip, self._texts))
         """A sentence among them lost nothing."""
+
+    @cached_property
+    def truths(self) -> Sequence[TokenisedText]:
+        """The truths, cut into words."""
+        return tuple(map(self._read, self._texts))
 
     @cached_property
     def truths_by_stem(self) -> Mapping[str, Sequence[int]]:
         """For each stem, the truths that have it."""
-        holders: dict[str, list[int]] = {}
+        truths_by_stem: dict[str, list[int]] = {}
         for number, each in enumerate(self.truths):
             for stem in each.index.holders:
-                holders.setdefault(stem, []).append(number)
-        return holders
+                truths_by_stem.setdefault(stem, []).append(number)
+        return truths_by_stem
 
     def has_negation(self, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a negation."""
@@ -91,7 +104,7 @@ def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[Missi
         all, which is another matter.
     """
     # Judges that take sentences as they stand lose none; reading words is most of a check.
-    if not drawn.truths or passage.sentence_texts <= drawn.texts:
+    if not drawn.texts or passage.sentence_texts <= drawn.texts:
         return ()
     found = []
     for index, sentence in enumerate(passage.sentences):

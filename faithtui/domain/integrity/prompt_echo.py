@@ -5,7 +5,7 @@ its `"..."`, the name of a field. Lexical: runs of words, equal up to case and p
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -92,8 +92,11 @@ class PromptWords:
 
     def _covers_most(self, words: Sequence[str], material: "ShownMaterial", least: int) -> bool:
         """Whether stretches of the prompt, of so many words at least, are most of a text."""
+        runs = _list_runs(words)
+        if self.runs.isdisjoint(runs):
+            return False
         known = [False] * len(words)
-        for at, run in enumerate(_list_runs(words)):
+        for at, run in enumerate(runs):
             if run in self.runs and not material.contains_word_sequence(run):
                 known[at : at + RUN_WORDS] = [True] * RUN_WORDS
         stretches = (len(list(group)) for is_known, group in groupby(known) if is_known)
@@ -128,5 +131,6 @@ def split_lowercase_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return (tuple(words[at : at + RUN_WORDS]) for at in range(len(words) - RUN_WORDS + 1))
+def _list_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    # Of unequal length: the shortest begins with the last run.
+    return list(zip(*(words[at:] for at in range(RUN_WORDS)), strict=False))

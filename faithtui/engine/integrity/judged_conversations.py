@@ -247,13 +247,16 @@ class _TruthCollector:
         self._ids: dict[tuple[int | None, str], TruthId] = {}
         self._texts: list[str] = []
         self._quotes: list[str | None] = []
-        self._windows: list[set[int]] = []
+        self._windows: list[list[int]] = []
+        """Of each truth the positions of its windows, in order."""
         # Windows share their truths; to fold a text again takes most of the time.
         self._ids_of_objects: dict[int, TruthId] = {}
 
     def add_truths(self, assessment: Assessment) -> None:
+        known, windows, position = self._ids_of_objects, self._windows, assessment.window.position
         for truth in assessment.truths:
-            self._windows[self.get_or_add_id(truth)].add(assessment.window.position)
+            number = known.get(id(truth))
+            windows[self.get_or_add_id(truth) if number is None else number].append(position)
 
     def get_or_add_id(self, truth: Truth) -> TruthId:
         """Number a truth; its object must live as long as this collection."""
@@ -269,7 +272,7 @@ class _TruthCollector:
             self._ids[key] = TruthId(len(self._ids))
             self._texts.append(truth.text)
             self._quotes.append(truth.quote)
-            self._windows.append(set())
+            self._windows.append([])
         return self._ids[key]
 
     def list_truths(self) -> tuple[CheckedTruth, ...]:

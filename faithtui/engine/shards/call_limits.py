@@ -6,7 +6,7 @@ what a lost worker held can be given back.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
@@ -64,6 +64,25 @@ class CallLimitsServer:
         self._stop = asyncio.Event()
         self.progress: dict[str, dict[str, Any]] = {}
         """The latest totals of each shard, as its worker told them."""
+
+    async def serve(
+        self,
+        holder: str,
+        notes: Sequence[tuple[str, Sequence[Any]]],
+        method: str | None = None,
+        arguments: Sequence[Any] = (),
+    ) -> Any:
+        """Take what a worker collected, in order, and answer what it asks for.
+
+        Args:
+            holder: The worker.
+            notes: Methods and arguments of calls that it does not wait for.
+            method: What it waits for; None: nothing.
+            arguments: Of that.
+        """
+        for name, values in notes:
+            await getattr(self, name)(holder, *values)
+        return None if method is None else await getattr(self, method)(holder, *arguments)
 
     async def start_request(self, holder: str, account: str, tokens: int) -> float:
         """Wait until a request of an account may start, and say when it did."""
@@ -211,7 +230,8 @@ class _RemoteLimiter:
         self._end_request("failure", 0.0)
 
     def _end_request(self, outcome: str, started: float, limits: RateLimits = _NO_LIMITS) -> None:
-        self._link.notify("end_request", self._account, outcome, started, asdict(limits))
+        said = {} if limits == _NO_LIMITS else asdict(limits)
+        self._link.notify("end_request", self._account, outcome, started, said)
 
 
 async def _finish_or_give_back(asked: Awaitable[Any], give_back: Callable[[Any], None]) -> Any:

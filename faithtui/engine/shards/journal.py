@@ -37,6 +37,9 @@ _KEY_DIGITS: Final = 15
 """Of a question's key in the index: a number of so many digits takes the memory of a small one.
 The whole key stands in the line, which is read before it counts."""
 
+_REPLY_LINE: Final = b'{"key"'
+"""How the line of a reply begins."""
+
 _LATEST: Final = 64
 """Replies that are held as they were read."""
 
@@ -148,9 +151,7 @@ class ShardJournal:
 
     def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
         """Give the rows of the replies, in the order in which they came."""
-        for line in self._iter_lines():
-            if "key" not in line:
-                continue
+        for line in self._iter_reply_lines():
             reply = line["reply"]
             cost = reply["cost_nusd"]
             yield {
@@ -344,9 +345,11 @@ class ShardJournal:
     def _append_reply(self, key: str, step: str, reply: StoredReply, *, usable: bool) -> int:
         return self._append({"key": key, "step": step, "usable": usable, "reply": reply})
 
-    def _iter_lines(self) -> Iterator[Any]:
+    def _iter_reply_lines(self) -> Iterator[Any]:
         with self.path.open("rb") as file:
-            yield from map(from_json, file)
+            for line in file:
+                if line.startswith(_REPLY_LINE):  # to parse the rows of conversations takes long
+                    yield from_json(line)
 
     def _read_line(self, place: int) -> Any:
         self._file.seek(place)
@@ -392,7 +395,7 @@ def sum_journal(path: Path) -> Expense:
     spent = NO_EXPENSE
     with suppress(FileNotFoundError), path.open("rb") as file:
         for line in file:
-            if line.endswith(b"\n") and line.startswith(b'{"key"'):
+            if line.endswith(b"\n") and line.startswith(_REPLY_LINE):
                 reply = from_json(line)["reply"]
                 tokens = (reply["tokens_in"] or 0) + (reply["tokens_out"] or 0)
                 spent += Expense(reply["cost_nusd"] or 0, tokens)

@@ -60,11 +60,13 @@ def write_judgement(judgement: Judgement) -> str:
                     [
                         [truths.get_place(named.truth), named.stance, named.sets]
                         for named in said.evidence
-                    ],
+                    ]
+                    if said.evidence
+                    else (),
                 ]
                 for said in each.verdicts
             ],
-            "truths": [truths.get_place(truth) for truth in each.truths],
+            "truths": truths.list_places(each.truths),
             "surplus": each.surplus,
             "reason": each.reason,
             "without_context": each.without_context,
@@ -146,6 +148,14 @@ class _PlaceList(Generic[T]):
     @property
     def values(self) -> list[T]:
         return list(self._places)
+
+    def list_places(self, values: Sequence[T]) -> list[int]:
+        """Give the places of values; see `get_place`."""
+        known = self._places_of_objects
+        return [
+            self.get_place(each) if (place := known.get(id(each))) is None else place
+            for each in values
+        ]
 
     def get_place(self, value: T) -> int:
         """Give the place of a value; its object must live as long as this list."""

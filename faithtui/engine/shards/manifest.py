@@ -8,14 +8,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from faithtui.domain.value_json import JsonFields
 from faithtui.engine.shards.measure_settings import find_differences
 from faithtui.engine.shards.results_schema import FORMAT, MANIFEST, MANIFEST_LOCK
-from faithtui.engine.shards.shard_source import Shard
+from faithtui.engine.shards.shard_source import Shard, add_address_to_name
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.output_files import OWNER_ONLY, make_private_directory, write_text
 
@@ -98,6 +98,32 @@ def read_manifest(results: Path) -> Manifest:
         ) from error
 
 
+def keep_known_names(results: Path, shards: Sequence[Shard]) -> tuple[Shard, ...]:
+    """Give the shards that a results folder knows the names that they have there.
+
+    A name depends on which folder was named as the source, and on which files lie beside. Under
+    another one a file would be measured again, and be twice in the population.
+
+    Raises:
+        InputError: There is a manifest that cannot be read.
+    """
+    if not (results / MANIFEST).exists():
+        return tuple(shards)
+    names = {
+        (each["address"], each["first_row"]): each["name"] for each in read_manifest(results).shards
+    }
+    known = [names.get((each.address, each.first_row)) for each in shards]
+    taken = frozenset(known)
+    return tuple(
+        replace(shard, name=name)
+        if name is not None
+        else add_address_to_name(shard)
+        if shard.name in taken
+        else shard
+        for shard, name in zip(shards, known, strict=True)
+    )
+
+
 def _check_settings(results: Path, wanted: Manifest, found: Manifest) -> None:
     differences = find_differences(wanted.settings, found.settings)
     if wanted.shard_size != found.shard_size:
@@ -130,7 +156,8 @@ def _merge_shards(
                 raise ConfigError(
                     f"the file of shard {shard.name} {what} {now[name]} here and {before[name]} "
                     f"in {results / MANIFEST}: results of two states of a file do not go into one "
-                    "folder. Name another folder with -o"
+                    "folder, and neither do two files of one name unless SOURCE is a folder above "
+                    "both. Name another folder with -o, or that one"
                 )
     return tuple(known[name] for name in sorted(known))
 

@@ -139,6 +139,8 @@ def find_differences(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> l
         wanted: Of this command.
         found: Of the manifest.
     """
+    if wanted.get("metric") != found.get("metric"):
+        wanted, found = {"metric": wanted.get("metric")}, {"metric": found.get("metric")}
     differences = []
     for name in dict.fromkeys((*found, *wanted)):
         here, there = wanted.get(name), found.get(name)

@@ -17,7 +17,7 @@ from faithtui.engine.shards.local_workers import (
     measure_in_processes,
     measure_in_turn,
 )
-from faithtui.engine.shards.manifest import write_manifest
+from faithtui.engine.shards.manifest import keep_known_names, write_manifest
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.results_schema import (
     JOURNAL,
@@ -276,6 +276,7 @@ def execute_request(
         wave=settings.wave,
         on_left_out=on_left_out,
     )
+    every = keep_known_names(results, every)
     shards = every if request.shard is None else select_shards(every, request.shard)
     write_manifest(results, described, request.source, request.shard_size, every)
     whole = set(list_whole_shards(results))

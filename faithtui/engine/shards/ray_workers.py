@@ -32,6 +32,9 @@ _MISSING: Final = "--on ray needs Ray, which is not installed: pip install 'fait
 _TAKEN_TRIES: Final = 60
 """Seconds that a worker waits for a shard whose lost worker is still dying."""
 
+_NOTES_WAIT_S: Final = 0.02
+"""Seconds that the end of a request waits for the beginning of another one to travel with."""
+
 _CALLS: Final = 10_000
 """Calls of the server at a time: those that wait for a place or for money stand there."""
 
@@ -177,7 +180,7 @@ class _ShardActor:
             return ShardOutcome.from_error(shard.name, error)
 
     async def _measure_shard(self, shard: Shard) -> ShardOutcome:
-        link = _RayLink(self._server, shard.name)
+        link = RayLink(self._server, shard.name)
         await link.request("release_holdings")  # what a lost worker of this shard held
         stop = asyncio.Event()
 
@@ -209,23 +212,49 @@ class _ShardActor:
                         await self._server.tell_stop.remote()
                     return found
         finally:
+            link.send_notes()
             hearing.cancel()
             with suppress(asyncio.CancelledError):
                 await hearing
         raise AssertionError("every try returns or raises")
 
 
-class _RayLink:
-    """A worker's way to the server. A `CallLimitsLink`."""
+class RayLink:
+    """A worker's way to the server. A `CallLimitsLink`; belongs to one event loop.
+
+    A message takes both ends as long as a fifth of a question, so the end of one request travels
+    with the beginning of the next.
+    """
 
     def __init__(self, server: Any, holder: str) -> None:
         self._server = server
         self._holder = holder
+        self._notes: list[tuple[str, tuple[Any, ...]]] = []
+        """What nobody waits for and is not on its way yet, in order."""
+        self._sending: asyncio.TimerHandle | None = None
 
     async def request(self, method: str, *arguments: Any) -> Any:
         """Call a method of the server and wait for what it returns."""
-        return await getattr(self._server, method).remote(self._holder, *arguments)
+        return await self._server.serve.remote(self._holder, self._take_notes(), method, arguments)
 
     def notify(self, method: str, *arguments: Any) -> None:
-        """Call a method of the server and do not wait."""
-        getattr(self._server, method).remote(self._holder, *arguments)
+        """Call a method of the server soon and do not wait."""
+        self._notes.append((method, arguments))
+        if method == "settle":
+            # What was spent is known even of a worker that is killed the next moment.
+            self.send_notes()
+        elif self._sending is None:
+            loop = asyncio.get_running_loop()
+            self._sending = loop.call_later(_NOTES_WAIT_S, self.send_notes)
+
+    def send_notes(self) -> None:
+        """Send what was to travel with the next request."""
+        if notes := self._take_notes():
+            self._server.serve.remote(self._holder, notes)
+
+    def _take_notes(self) -> list[tuple[str, tuple[Any, ...]]]:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+        notes, self._notes = self._notes, []
+        return notes

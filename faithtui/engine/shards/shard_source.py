@@ -433,12 +433,12 @@ def _make_names_unique(shards: Sequence[Shard]) -> tuple[Shard, ...]:
     counted = {
         name: len(list(same)) for name, same in groupby(sorted(each.name for each in shards))
     }
-    return tuple(
-        each
-        if counted[each.name] == 1
-        else replace(each, name=f"{each.name}-{_hash(each.address)}")
-        for each in shards
-    )
+    return tuple(each if counted[each.name] == 1 else add_address_to_name(each) for each in shards)
+
+
+def add_address_to_name(shard: Shard) -> Shard:
+    """Tell a shard apart from one whose file has the same name elsewhere."""
+    return replace(shard, name=f"{shard.name}-{_hash(shard.address)}")
 
 
 def _hash(text: str) -> str:

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
-from faithtui.domain.text.texts import tokenise_text
+from faithtui.domain.text.texts import TokenisedText, tokenise_text
 
 RETURNS = (
     "The window is 30 days from delivery; gold and silver members get 45 days. A prepaid return "
@@ -19,7 +19,7 @@ UNLESS = "A gold member pays no such fee unless."
 
 
 def lost(passage: str, *truths: str) -> tuple[MissingFact, ...]:
-    return find_missing_facts(tokenise_text(passage), TruthIndex(map(tokenise_text, truths)))
+    return find_missing_facts(tokenise_text(passage), TruthIndex(truths))
 
 
 def words(passage: str, found: tuple[MissingFact, ...]) -> list[str]:
@@ -88,3 +88,20 @@ def test_lost_facts_lie_in_the_passage_one_per_sentence(passage: str, truths: li
         sentence = read.sentences[each.sentence]
         assert sentence.start <= each.span.start < each.span.end <= sentence.end
     assert lost(passage, *truths, passage) == () or "unless" in passage or not truths
+
+
+def test_truths_are_cut_into_words_only_where_a_passage_says_something_that_none_repeats() -> None:
+    read: list[str] = []
+
+    def note(text: str) -> TokenisedText:
+        read.append(text)
+        return tokenise_text(text)
+
+    literal = tuple(RETURNS.replace("; ", ". ").split(". "))
+    drawn = TruthIndex(
+        [span.slice_text(RETURNS) for span in tokenise_text(RETURNS).sentences], note
+    )
+    assert find_missing_facts(tokenise_text(RETURNS), drawn) == ()
+    assert not read
+    assert find_missing_facts(tokenise_text(RETURNS), TruthIndex(literal[:1], note))
+    assert read == list(literal[:1])

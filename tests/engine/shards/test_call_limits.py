@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from faithtui.engine.calls.budget import BudgetCaps, Expense
 from faithtui.engine.calls.rate_limiter import FIRST_WINDOW, SpeedLimit
 from faithtui.engine.shards.call_limits import CallLimitsServer, RemoteCallLimits
 from faithtui.engine.shards.call_limits_socket import connect_call_limits, serve_call_limits
+from faithtui.engine.shards.ray_workers import RayLink
 from faithtui.errors import BudgetReached
 from faithtui.judges.base import RateLimits
 
@@ -151,3 +153,44 @@ async def test_totals_of_a_shard_are_the_latest() -> None:
         {"shard": "a", "calls": 2},
         {"shard": "b", "calls": 5},
     ]
+
+
+class ActorInPlace:
+    """Calls a server as an actor of Ray would, and counts the messages to it."""
+
+    def __init__(self, server: CallLimitsServer) -> None:
+        self.messages = 0
+        self.serve = self
+        self._server = server
+
+    def remote(self, *arguments: Any) -> "asyncio.Task[Any]":
+        self.messages += 1
+        return asyncio.ensure_future(self._server.serve(*arguments))
+
+
+async def test_the_end_of_a_request_travels_with_the_next_one() -> None:
+    server = make_server()
+    actor = ActorInPlace(server)
+    limiter = RemoteCallLimits(RayLink(actor, "a"), has_budget=False).get_limiter("acme")
+    inner = server._limiters.get_limiter("acme")
+    assert limiter is not None
+    assert inner is not None
+    for _ in range(50):
+        await limiter.start_request(1)
+        assert inner.in_flight == 1, "the one before it ended first"
+        limiter.record_success()
+    assert actor.messages == 50
+    await wait_until(lambda: inner.in_flight == 0)
+    assert actor.messages == 51, "the last end waits for nothing for long"
+
+
+async def test_what_was_spent_is_told_at_once() -> None:
+    server = make_server(100)
+    actor = ActorInPlace(server)
+    budget = RemoteCallLimits(RayLink(actor, "a"), has_budget=True).budget
+    await budget.reserve(Expense(0, 60))
+    budget.charge(Expense(0, 60), Expense(0, 50))
+    assert actor.messages == 2
+    await server.release_holdings("a")  # it was killed: what it spent stays spent
+    with pytest.raises(BudgetReached, match="budget of 100 tokens"):
+        await RemoteCallLimits(RayLink(actor, "b"), has_budget=True).budget.reserve(Expense(0, 60))

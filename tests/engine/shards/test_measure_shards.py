@@ -77,6 +77,28 @@ def test_files_that_come_later_are_new_shards_and_changed_ones_are_refused(
         measure_shards(source, tmp_path / "r")
 
 
+def test_a_file_is_measured_once_whatever_folder_above_it_is_named(tmp_path: Path) -> None:
+    july = write_lines(tmp_path / "logs" / "july" / "a b.jsonl", TALKS[:2])
+    assert measure_shards(july.parent, tmp_path / "r").conversations == 2
+    write_lines(tmp_path / "logs" / "july" / "a#b.jsonl", TALKS[2:3])
+    write_lines(tmp_path / "logs" / "a_b.jsonl", TALKS[3:])
+    found = measure_shards(tmp_path / "logs", tmp_path / "r")
+    assert (found.shards, found.whole, found.conversations) == (3, 3, 3)
+    rows = read_rows(tmp_path / "r", "conversations")
+    assert sorted(each["key"] for each in rows) == [each.key for each in TALKS]
+    assert measure_shards(tmp_path / "logs", tmp_path / "r").conversations == 0
+    assert measure_shards(july, tmp_path / "r").shards == 1
+
+
+def test_another_metric_is_told_without_all_that_follows_from_it(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl")
+    measure_shards(tmp_path, tmp_path / "r")
+    with pytest.raises(ConfigError) as refused:
+        measure_shards(tmp_path, tmp_path / "r", "turn-contextual-relevancy")
+    said = str(refused.value)
+    assert "metric is turn-contextual-relevancy here and turn-faithfulness there. Name" in said
+
+
 def test_a_manifest_of_a_later_version_or_of_somebody_else_is_refused(tmp_path: Path) -> None:
     source = write_source(tmp_path / "s", 1)
     measure_shards(source, tmp_path / "r")

@@ -18,6 +18,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.library.measurement import measure_async
+from faithtui.engine.shards import journal as journal_module
 from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal, ShardTaken
 from faithtui.engine.shards.judgement_json import read_judgement
@@ -464,3 +465,20 @@ async def test_a_kill_while_files_are_replaced_leaves_the_shard_under_way(
     assert (await measure_into(results, shard, judge)).is_whole
     assert not judge.asked
     check_equal_but_for_replies(results, tmp_path / "expected")
+
+
+async def test_rows_of_conversations_are_not_parsed_for_the_table_of_replies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = write_shard(tmp_path)
+    content = await interrupted_journal(tmp_path, shard)
+    parsed: list[bytes] = []
+
+    def note(line: bytes) -> Any:
+        parsed.append(line)
+        return json.loads(line)
+
+    with ShardJournal(tmp_path / "interrupted", shard.name, "", durable=False) as found:
+        monkeypatch.setattr(journal_module, "from_json", note)
+        replies = list(found.iter_replies(shard.name))
+    assert len(parsed) == len(replies) == content.count(b'{"key"') > 0

@@ -192,7 +192,10 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
 
     @cache
     def index_facts() -> TruthIndex:
-        return TruthIndex(() if _are_messages(view) else truths.values())
+        if _are_messages(view):
+            return TruthIndex(())
+        numbers = {each.text[:PANE_TEXT_LIMIT]: number for number, each in drawn.items()}
+        return TruthIndex(numbers, lambda text: truths[numbers[text]])
 
     def find_place(each: TruthId) -> int | None:
         truth = drawn[each]
