@@ -48,7 +48,7 @@ WRITING_KEYS: Final = frozenset(
         *("review.verdict-yes", "review.verdict-no", "review.verdict-idk"),
         *("review.verdict-unfair", "review.later", "review.later-too", "review.flag"),
         *("review.repeat", "review.range", "review.unsure", "review.accept"),
-        *("review.code-claim", "review.code-truth", "review.code-verdict"),
+        *("review.codes", "review.code-claim", "review.code-truth", "review.code-verdict"),
         *("review.code-retrieval", "review.code-policy", "review.code-data", "review.code-other"),
         *("adjudicate.take-a", "adjudicate.take-b", "adjudicate.final-1", "adjudicate.final-2"),
         *("adjudicate.final-3", "adjudicate.final-unfair", "adjudicate.note"),

@@ -1,14 +1,18 @@
 """Keys that are drawn can be clicked, in the footer and in panes."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from textual.pilot import Pilot
 
 from faithtui.tui.app import FaithApp
+from faithtui.tui.review.labels.code_list import CodeDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.key_clicks import find_pressed_hint, find_pressed_keys
-from tests.tui.driving import calm, opened, press, reviewing, screen_text
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status
 
 ACTIVE = {
     "y": "y",
@@ -55,6 +59,12 @@ def test_a_hint_is_pressed_by_its_key_or_its_words(x: int, key: str | None) -> N
 def test_words_behind_several_keys_press_none_of_them(x: int, keys: list[str]) -> None:
     pieces = [Piece(" "), Piece("y j k", "key"), Piece(" verdict", "quiet")]
     assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == keys
+
+
+@pytest.mark.parametrize("x", [1, 2, 3, 5, 8])
+def test_a_range_of_keys_presses_its_first_one(x: int) -> None:
+    pieces = [Piece(" "), Piece("0-7", "key"), Piece(" code", "quiet")]
+    assert [each.key for each in find_pressed_hint(pieces, x, {"0": "0", "7": "7"})] == ["0"]
 
 
 async def click_words(pilot: Pilot[None], words: str, into: int = 0) -> None:
@@ -107,6 +117,65 @@ async def test_the_word_behind_the_verdict_keys_gives_no_verdict(app: FaithApp) 
         assert app.session.store.reviews.find_newest_act() == acts
         await click_words(pilot, "y n i x verdict", len("y n "))
         assert app.session.store.reviews.find_newest_act() != acts
+
+
+@pytest.mark.parametrize("into", [0, 2, 4])
+async def test_a_reason_code_is_chosen_by_clicks(app: FaithApp, into: int) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y")
+        await click_words(pilot, "0-7 code", into)
+        assert isinstance(app.screen, CodeDialog)
+        await click_words(pilot, "the passage that settles it was not retrieved", 3)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "claim 1: code retrieval" in status(app)
+
+
+async def test_a_reason_code_is_chosen_in_its_list_by_its_own_key(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "0", "5")
+        assert "claim 1: code policy" in status(app)
+        await press(pilot, "0", "enter")  # The list begins at the code that was given.
+        assert "claim 1: no code" in status(app)
+
+
+async def test_the_list_of_codes_is_refused_before_a_verdict(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "0")
+        assert isinstance(app.screen, ReviewScreen)
+        assert "give one first" in status(app)
+
+
+REVIEW_FOOTER = (
+    ("]", "[ ] passage", 2), ("[", "[ ] passage", 0), ("t", "t source", 0), ("escape", "", 0),
+    ("t", "t source", 4), ("escape", "", 0), ("p", "p all windows", 3), ("escape", "", 0),
+    ("L", "L windows, truths", 0), ("L", "L windows, truths", 12), ("L", "L windows, truths", 0),
+    ("J", "J/K window", 0), ("K", "J/K window", 2), ("N", "N/P unlabelled", 0),
+    ("P", "N/P unlabelled", 2), ("/", "/ find", 3), ("escape", "", 0), ("W", "W raw replies", 0),
+    ("escape", "", 0), ("M", "M metrics", 3), ("escape", "", 0), ("z", "z zoom", 0),
+    ("z", "z zoom", 3), ("tab", "tab pane", 5), ("e", "e note", 2), ("escape", "", 0),
+)  # fmt: skip
+
+
+async def test_a_click_in_the_footer_of_the_review_does_what_its_key_does(
+    store_path: Path, make_app: Callable[[Path], FaithApp]
+) -> None:
+    screens: list[list[str]] = [[], []]
+    for clicks in (False, True):
+        app = make_app(store_path)
+        async with app.run_test(size=(200, 50)) as pilot:
+            await reviewing(pilot)
+            for key, words, into in REVIEW_FOOTER:
+                if clicks and words:
+                    await click_words(pilot, words, into)
+                else:
+                    await press(pilot, {"[": "left_square_bracket", "]": "right_square_bracket",
+                                        "/": "slash"}.get(key, key))  # fmt: skip
+                screens[clicks].append(screen_text(app))
+    for (key, words, _), by_key, by_click in zip(REVIEW_FOOTER, *screens, strict=True):
+        assert by_click == by_key, f"{key} {words}"
 
 
 async def test_the_footer_names_the_keys_of_a_note_while_it_is_written(app: FaithApp) -> None:

@@ -159,3 +159,28 @@ def test_an_app_that_was_left_is_let_go(store_path: Path) -> None:
     gc.unfreeze()  # see tests/conftest.py
     gc.collect()
     assert left() is None
+
+
+async def test_no_line_is_painted_in_a_pane_that_it_was_not_made_for(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted: list[tuple[str | None, bool]] = []
+    draw = Pane.make_segments
+
+    def draw_and_compare(pane: Pane, y: int, width: int) -> list[Segment]:
+        painted.append((pane.id, pane._built_for == pane.scrollable_content_region.size))
+        return draw(pane, y, width)
+
+    monkeypatch.setattr(Pane, "make_segments", draw_and_compare)
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        painted.clear()
+        for change in ("zoom", "back", (84, 30), (200, 60)):
+            if isinstance(change, str):
+                await press(pilot, "z")
+            else:
+                await pilot.resize_terminal(*change)
+                await calm(pilot)
+            assert painted
+            assert [pane for pane, fits in painted if not fits] == [], change
+            painted.clear()

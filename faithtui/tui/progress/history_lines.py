@@ -36,6 +36,10 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     for moment, words, look in _list_moments(row):
         lines += _moment_lines(moment, [Piece(words, look)], width)
     told: list[list[Piece]] = [_score_pieces(row)]
+    if row.state is RunState.INTERRUPTED:
+        # Who was killed wrote down no time.
+        words, look = END_WORDS[row.state]
+        told.insert(0, [Piece(words, look)])
     if history.labels and not blind:
         given = (f"{name} {fmt.format_count(each.claims)}" for name, each in history.labels.items())
         told.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])

@@ -97,8 +97,8 @@ class ProgressScreen(FaithScreen):
         """The run is on in another process."""
         self.attempt: BackgroundRun | None = None
         self.pace = PaceMeter()
-        self.below_failed = False
-        """What failed stands where only one of both has room."""
+        self.below = "events"
+        """What stands where only one of events and failures has room."""
 
     def make_panes(self) -> Panes:
         """Make the panes."""
@@ -111,11 +111,10 @@ class ProgressScreen(FaithScreen):
         )
 
     def _plan_panes(self, width: int, height: int) -> Plan:
-        below = "failed" if self.below_failed else "events"
         # Of a run that is over nothing changes any more: the totals need what they need.
         over = None if self.history is None else self._shown
         lines = layouts.TOTALS if over is None else len(draw.total_lines(over, max(1, width - 2)))
-        return layouts.plan_progress(width, height, below=below, total_lines=lines)
+        return layouts.plan_progress(width, height, below=self.below, total_lines=lines)
 
     def on_mount(self) -> None:
         """Look at the run ten times a second."""
@@ -146,7 +145,7 @@ class ProgressScreen(FaithScreen):
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
         self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
-        if is_over and row.state is not RunState.RUNNING:
+        if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
             history = await self.read(_read_history, self.session, row)
             self.call_later(self.draw_history, row, history)
 
@@ -254,7 +253,8 @@ class ProgressScreen(FaithScreen):
     def _draw(self, run: draw.RunView) -> None:
         row, self._shown = run.row, run
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
-        history = self.history if run.snapshot is None and not self.elsewhere else None
+        is_over = not self.elsewhere or row.state is RunState.INTERRUPTED
+        history = self.history if is_over and run.snapshot is None else None
         self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))
         if history is None:
             self.event_list.draw()
@@ -321,7 +321,7 @@ class ProgressScreen(FaithScreen):
     def action_failed(self) -> None:
         """Go to what failed; from there, back to the events."""
         back = self.focused is self.failed
-        self.below_failed = not back
+        self.below = "events" if back else "failed"
         panes = self.query_one(Panes)
         panes.zoom_pane(panes.zoomed_id)
         (self.events if back else self.failed).focus()

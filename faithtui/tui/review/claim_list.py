@@ -77,7 +77,8 @@ class ClaimList(RowPane):
         pane: "ClaimList"
         claim: ClaimId
         action: str
-        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-policy` and so on."""
+        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, `code` for
+        the list of codes, or `code-policy` and so on."""
         was_drawn: bool = True
         """Whether the claim was on screen. Doubts and codes come before the next claim is: they
         may be about the verdict given last."""
@@ -114,15 +115,20 @@ class ClaimList(RowPane):
     ) -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
         listed = list_claims(view, at.window)
-        done = sum(not is_open(claim) for claim in listed)
         where = "" if at.window is None else f" in w{at.window + 1}"
+        if extras.queue_done is None:
+            done = sum(not is_open(claim) for claim in listed)
+            count = f"{done}/{len(listed)} done"
+        else:  # What is labelled besides, or was before, is not what the title counts.
+            answered, queued = extras.queue_done
+            count = f"{len(listed)} · {answered}/{queued} of the queue"
         row = row_of(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
         self.is_waiting = False
         self.show(
             lambda width: self._make_lines(view, at, spec, width, extras, row),
-            title=f"{capitalise(spec.units[1])}{where} {done}/{len(listed)} done",
+            title=f"{capitalise(spec.units[1])}{where} {count}",
         )
         self.move_to(row)
         if self._painted_claim != at.claim:
@@ -191,7 +197,7 @@ class ClaimList(RowPane):
     def action_want(self, what: str) -> None:
         """Ask for something else to be done with the claim that is on screen."""
         current = self._current
-        if current is not None and (what == "unsure" or what.startswith("code-")):
+        if current is not None and (what == "unsure" or what.startswith("code")):
             self.post_message(self.ActionRequested(self, current, what, was_drawn=self._is_drawn))
             return
         claim = self._require_drawn_claim()

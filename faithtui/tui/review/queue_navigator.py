@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.store.records import ReviewView
 from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review.position import ReviewPosition
@@ -138,6 +139,17 @@ class QueueNavigator(Controller["ReviewScreen"]):
         if not following or (later and following[0][1] in self.cursor.skipped_claims):
             # Only what was put off is left.
             self.finish_queue(self.cursor.queue)
+
+    def count_answers(self, view: ReviewView) -> tuple[int, int] | None:
+        """Count the claims of a conversation that are answered in the queue, and all it has of it.
+
+        Returns:
+            None without a queue.
+        """
+        if self.cursor is None:
+            return None
+        queued = [claim.id for claim in view.claims if claim.id in self.cursor.queue.place]
+        return sum(claim in self.cursor.answered_claims for claim in queued), len(queued)
 
     def reopen_unsaved_claim(self, claim: ClaimId) -> None:
         """Let a claim come again whose answer could not be saved."""

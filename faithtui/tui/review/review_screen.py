@@ -208,10 +208,9 @@ class ReviewScreen(FaithScreen):
         self.set_title()
 
     def make_idle_status(self) -> tuple[Piece, ...]:
-        """Say how the session goes on, beside who reviews."""
+        """Say how the session goes on."""
         words = self.session_line.words
-        who = super().make_idle_status()
-        return (Piece(f"{words} · ", "quiet"), *who) if words else who
+        return (Piece(words, "quiet"),) if words else ()
 
     def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
@@ -257,6 +256,7 @@ class ReviewScreen(FaithScreen):
                 ),
                 self.search.highlighted_claims,
                 self.keys,
+                self.queue_navigator.count_answers(view),
             ),
         )
         if self.session.item != view.item.id:

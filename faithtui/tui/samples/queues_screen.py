@@ -287,10 +287,10 @@ class QueuesScreen(FaithScreen):
         if self.session.run is not None:
             self.start.offer_repeats(self.session.run, self.rows)
 
-    def make_idle_status(self) -> tuple[Piece, ...]:
+    def name_reviewer(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""
         if self.session.is_read_only:
-            return super().make_idle_status()
+            return super().name_reviewer()
         return (Piece("progress of ", "quiet"), escape_line(self.session.reviewer, limit=40))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -217,8 +217,9 @@ class FaithScreen(Screen[None]):
         status = self.query_one(StatusLine)
         snapshots = self.session.list_snapshots()
         if not snapshots:
-            status.right = self.make_idle_status()
+            status.right, status.who = self.make_idle_status(), self.name_reviewer()
             return
+        status.who = ()
         newest = snapshots[-1]
         progress = newest.progress
         more = f" +{len(snapshots) - 1}" if len(snapshots) > 1 else ""
@@ -235,7 +236,11 @@ class FaithScreen(Screen[None]):
         )
 
     def make_idle_status(self) -> tuple[Piece, ...]:
-        """Give what stands at the right of the status line while no run is on."""
+        """Say how the session goes on, while no run is on."""
+        return ()
+
+    def name_reviewer(self) -> tuple[Piece, ...]:
+        """Name whose labels are saved, at the right end of the status line while no run is on."""
         if self.session.is_read_only:
             return (Piece("read only: nothing is saved", "warn"),)
         return (escape_line(self.session.reviewer, "quiet", limit=40),)

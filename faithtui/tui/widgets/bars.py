@@ -39,15 +39,21 @@ class TitleBar(EdgeLine):
 
 
 class StatusLine(EdgeLine):
-    """What happened last, and how the run goes on."""
+    """What happened last, how the run or the session goes on, and who reviews."""
+
+    who: reactive[tuple[Piece, ...]] = reactive(())
+    """In whose name labels are saved; never pushed out by what happened."""
 
     def lay_out_line(self, width: int) -> Line:
-        """Put both ends into `width` cells; what happened last is whole as long as it can be."""
-        room = width - width_of(self.left) - 5
+        """Put all into `width` cells: how it goes on gives way first, then what happened is cut."""
+        who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
+        room = width - width_of(self.left) - width_of(who) - (8 if who else 5)
         right: Sequence[Piece] = self.right
         if self.left and width_of(right) > room:
             right = _keep_whole_parts(right, room) if room >= LEAST_RIGHT else ()
-        return align_to_edges((Piece(" "), *self.left), (*right, Piece(" ")), width)
+        between = [Piece(PART_MARK, "quiet")] if right and who else []
+        ends = (*right, *between, *who, Piece(" "))
+        return align_to_edges((Piece(" "), *self.left), ends, width)
 
 
 def _keep_whole_parts(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:

@@ -19,6 +19,7 @@ from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.theme.lines import Line, Piece
 
 _WORD = re.compile(r"\S+")
+_RANGE = re.compile(r"(\d)-\d")
 
 
 def find_pressed_keys(
@@ -48,7 +49,8 @@ def find_pressed_hint(
 ) -> tuple[events.Key, ...]:
     """Do the same in a line of hints: their words count too, and of several keys the one under x.
 
-    Words behind several keys, as in `y n i x verdict`, press none of them.
+    Words behind several keys, as in `y n i x verdict`, press none of them. A range of keys, as in
+    `0-7 code`, presses its first one with its words too.
 
     Args:
         pieces: Keys, each followed by its words.
@@ -62,6 +64,8 @@ def find_pressed_hint(
         is_key = "key" in look.split()
         if at <= x < at + size and text.strip():
             named = _word_at(text, x - at, active) if is_key else before.strip()
+            found = _RANGE.fullmatch(named)
+            named = found[1] if found else named
             return _read_keys(named, active) if named in active else ()
         before = text if is_key else before if not text.strip() else ""
         at += size

@@ -10,7 +10,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -141,6 +141,15 @@ class Pane(ScrollView, can_focus=True):
         index = self.find_line(y)
         return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what is seen of the pane.
+
+        Textual paints a new layout before it tells the panes of their new sizes: lines are made
+        for the size they are painted in, or one frame would show them cut.
+        """
+        self._fit_lines()
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Draw a line without the frame."""
         width = self.content_size.width
@@ -205,9 +214,7 @@ class Pane(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Make the lines again for the new size: what is drawn may depend on both."""
-        if self._stale or self.scrollable_content_region.size != self._built_for:
-            self._rebuild_lines()
-            self.keep_place()
+        self._fit_lines()
         self._update_subtitle()
 
     def keep_place(self) -> None:
@@ -244,6 +251,12 @@ class Pane(ScrollView, can_focus=True):
     @property
     def _page_height(self) -> int:
         return max(1, self.scrollable_content_region.height - 1)
+
+    def _fit_lines(self) -> None:
+        """Make the lines again where they were made for another size."""
+        if self._stale or self.scrollable_content_region.size != self._built_for:
+            self._rebuild_lines()
+            self.keep_place()
 
     def _rebuild_lines(self) -> None:
         width = self.scrollable_content_region.width

@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
-from faithtui.store.records import ItemState, RunState, WorkerRow
+from faithtui.store.calls.calls import Calls
+from faithtui.store.records import ItemState, RunState, StepTotals, WorkerRow
 from faithtui.store.store import Store, utc_now
 from faithtui.tui.app import FaithApp
 from faithtui.tui.progress.progress_screen import ProgressScreen
@@ -158,14 +159,40 @@ async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
         run = plan_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         begin_elsewhere(other, run)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with app.run_test(size=(120, 40)) as pilot:
             await watching(pilot)
             assert "running in another process" in title(app)
             other.workers.remove_worker("elsewhere")
             await until(pilot, lambda: "interrupted" in title(app))
             await until(pilot, lambda: "r resumes" in text_of(app, "totals"))
+            await until(pilot, lambda: "run interrupted" in text_of(app, "events"))
+            assert "r resumes: 4 conversations are left" in text_of(app, "failed")
             await press(pilot, "g", "r")
             await until(pilot, lambda: "interrupted" in screen_text(app))
+            await press(pilot, "p", "r")
+            await until(pilot, lambda: "done" in title(app))
+
+
+async def test_what_became_of_an_interrupted_run_is_read_once_and_not_every_second(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[RunId] = []
+
+    def sum_and_count(_calls: Calls, run: RunId) -> tuple[StepTotals, ...]:
+        read.append(run)
+        return ()
+
+    monkeypatch.setattr(Calls, "sum_run_steps", sum_and_count)
+    with Store.open(store_path) as other:
+        run = plan_run(other, RunRequest())
+        other.runs.set_state(run, RunState.RUNNING)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await watching(pilot)
+            await until(pilot, lambda: screen.history is not None)
+            for _ in range(3):
+                screen.read_again()
+                await calm(pilot)
+        assert read == [run]
 
 
 async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(

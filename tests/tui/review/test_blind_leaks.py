@@ -92,6 +92,8 @@ def held(app: FaithApp) -> Iterator[str]:
                 yield widget.value
             if isinstance(widget, TitleBar | StatusLine):
                 yield "".join(piece.text for piece in (*widget.left, *widget.right))
+            if isinstance(widget, StatusLine):
+                yield "".join(piece.text for piece in widget.who)
     yield screen_text(app)
     yield app.clipboard
     yield f"{app.title} {app.sub_title}"

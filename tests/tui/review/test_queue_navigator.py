@@ -14,6 +14,8 @@ from tests.tui.driving import (
     calm,
     opened,
     press,
+    reviewing,
+    screen_text,
     status,
     title,
     until,
@@ -231,3 +233,14 @@ async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) 
     assert screen.writer.sample_of(screen.claim) == 7
     session.leave_queue()
     assert screen.writer.sample_of(screen.claim) is None
+
+
+async def test_the_frame_of_the_claims_counts_what_the_title_counts(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "y", "y", "g", "u", "R", "y")
+        assert "self-agreement 0/3" in title(app)
+        assert "Claims 5 · 0/3 of the queue" in screen_text(app)
+        await press(pilot, "y", "n")
+        assert "self-agreement 2/3" in title(app)
+        assert "Claims 5 · 2/3 of the queue" in screen_text(app)

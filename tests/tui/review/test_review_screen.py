@@ -125,13 +125,26 @@ def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:
 def test_whole_parts_of_the_status_line_give_way() -> None:
     line = StatusLine()
     line.left = (Piece("saved, claim 1"),)
-    line.right = (Piece("3 left here · 9 s a claim · 3 min to go · ", "quiet"), Piece("ann"))
+    line.right = (Piece("3 left here · 9 s a claim · 3 min to go", "quiet"),)
+    line.who = (Piece("ann"),)
     seen = {
-        line.lay_out_line(width).text.partition("claim 1")[2].strip() for width in range(35, 80)
+        line.lay_out_line(width).text.partition("claim 1")[2].strip() for width in range(38, 80)
     }
     assert seen == {
-        "3 left here",
-        "3 left here · 9 s a claim",
-        "3 left here · 9 s a claim · 3 min to go",
+        "3 left here · ann",
+        "3 left here · 9 s a claim · ann",
         "3 left here · 9 s a claim · 3 min to go · ann",
     }
+
+
+@pytest.mark.parametrize("width", [44, 80, 120, 200])
+def test_a_long_message_is_cut_and_not_the_name_of_who_reviews(width: int) -> None:
+    line = StatusLine()
+    line.left = (Piece("what was refused, and why, " * 12),)
+    line.right = (Piece("3 left here · 9 s a claim"),)
+    for name in ("ann", "a name of forty characters, or nearly so"):
+        line.who = (Piece(name),)
+        text = line.lay_out_line(width).text
+        shown = name if len(name) <= width // 3 else f"{name[: width // 3 - 1]}…"
+        assert len(text) == width
+        assert text.endswith(f"… {shown} ")

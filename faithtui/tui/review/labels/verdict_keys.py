@@ -83,6 +83,14 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
         tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
         id="review.accept",
     ),
+    Binding(
+        "0",
+        "want('code')",
+        "code",
+        group=CODE,
+        tooltip="Choose the reason code of the last verdict from a list",
+        id="review.codes",
+    ),
     *(
         Binding(
             str(number),

@@ -9,6 +9,7 @@ from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.labels.code_list import CodeDialog
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 
-_ABOUT_LAST_VERDICT: Final = ("want('unsure", "want('code-")
+_ABOUT_LAST_VERDICT: Final = ("want('unsure", "want('code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ class Verdicts(Controller["ReviewScreen"]):
                 self.refuse_early_key()
             case "unsure":
                 self._toggle_unsure(claim)
+            case "code":
+                self._list_codes(claim)
             case _:
                 self._toggle_code(claim, event.action.removeprefix("code-"))
 
@@ -193,6 +196,18 @@ class Verdicts(Controller["ReviewScreen"]):
             return LastVerdict(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
         self.refuse("reason codes and low confidence belong to a label of yours: give one first")
         return None
+
+    def _list_codes(self, claim: ClaimView) -> None:
+        """Let a code be chosen from a list."""
+        found = self._find_verdict(claim)
+        if found is None:
+            return
+
+        def save_chosen_code(row: str | None) -> None:
+            if row is not None:
+                self._toggle_code(claim, REASON_CODES[int(row)].name)
+
+        self.input_queue.open_window(CodeDialog(self.keys, found.code), save_chosen_code)
 
     def _toggle_code(self, claim: ClaimView, name: str) -> None:
         """Say which stage failed; the same key again takes it back."""

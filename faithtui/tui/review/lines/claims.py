@@ -43,6 +43,9 @@ class ClaimListExtras:
     """Claims of the queue that is worked through; None: all of them."""
     keys: KeyNames = field(default_factory=lambda: KeyNames({}), compare=False)
     """What keys are called."""
+    queue_done: tuple[int, int] | None = None
+    """How many claims of this conversation are answered in the queue, and how many it has here;
+    None: no queue is worked through."""
 
 
 NO_EXTRAS = ClaimListExtras()
