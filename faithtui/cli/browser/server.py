@@ -113,13 +113,13 @@ class AppServer(Server):
     def _is_token(self, text: str) -> bool:
         return secrets.compare_digest(text.encode("utf-8", "replace"), self._token.encode())
 
-    async def serve_page(self, request: web.Request) -> web.StreamResponse:
+    async def handle_index(self, request: web.Request) -> web.StreamResponse:
         """Give the page, with addresses as the browser sees them: a tunnel has its own port."""
         scheme = "wss" if request.secure else "ws"
         context = {"socket": f"{scheme}://{request.host}/ws"}
         return aiohttp_jinja2.render_template("page.html", request, context)
 
-    async def serve_app_session(self, request: web.Request) -> web.WebSocketResponse:
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Show the app on this page; the page before it ends, so that nobody works twice."""
         await self._end_session()
         websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=CLOSE_TIMEOUT_S)
