@@ -22,7 +22,7 @@ from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
-    count_text_bytes,
+    count_memory,
     describe_json,
     find_too_many_values,
     find_too_much_text,
@@ -341,7 +341,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     refused = InputError(cells, path=path, line=number)
                     yield FileRecord(path, number, number, 0, 0, refused)
                     continue
-                size = count_text_bytes(cells)
+                size = count_memory(cells)
                 record = [
                     FileRecord(
                         path, number, number, 0, size, _clean_row(cells, path, number, COLUMNS_ROW)
