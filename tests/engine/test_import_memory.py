@@ -413,3 +413,42 @@ def test_pages_of_many_columns_stay_below_300_mb(
     code, peak, err = measure_import(tmp_path, path)
     assert code == 0, err
     assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("spans", "refused"), [(1400, 0), (4000, 1)])
+def test_a_trace_of_many_spans_stays_below_300_mb(tmp_path: Path, spans: int, refused: int) -> None:
+    """Of 28 MB, and of 80, which are more than a record may have."""
+    path = tmp_path / "x.jsonl"
+    question = "The parcel weighs three kilograms, and the depot is open on Monday. " * 290
+    with path.open("w") as file:
+        for number in range(spans):
+            messages = {
+                "gen_ai.input.messages": ("user", f"{number} {question}"),
+                "gen_ai.output.messages": ("assistant", "Three."),
+            }
+            attributes = [
+                {
+                    "key": key,
+                    "value": {
+                        "stringValue": json.dumps(
+                            [{"role": role, "parts": [{"type": "text", "content": text}]}]
+                        )
+                    },
+                }
+                for key, (role, text) in messages.items()
+            ]
+            span = {
+                "traceId": f"{7:032x}",
+                "spanId": f"{number:016x}",
+                "name": "chat",
+                "startTimeUnixNano": str(10**18 + number),
+                "endTimeUnixNano": str(10**18 + number + 1),
+                "attributes": attributes,
+            }
+            scopes = [{"scope": {"name": "x"}, "spans": [span]}]
+            file.write(json.dumps({"resourceSpans": [{"scopeSpans": scopes}]}) + "\n")
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == (3 if refused else 0), err
+    assert err.count("all together a record may have 33,554,432 bytes") == refused
+    assert peak < MOST_MB
