@@ -183,7 +183,8 @@ def import_files(
         return conversations_store.import_batch(conversations, images, merge_equal=merge_equal)
 
     write = _ImportPass(write_batch, report, batch_size, choice, checking=False, store=store)
-    with store.expect_many_writes():
+    with store.expect_many_writes() as release_memory:
+        write.release_memory = release_memory
         return write.import_files(files, missing, source)
 
 
@@ -257,6 +258,8 @@ class _ImportPass:
         self._pipes: set[Path] = set()
         self._datasets: Sequence[DatasetFile | FileImport] = ()
         self._binary_scores: frozenset[str] | None = None
+        self.release_memory: Callable[[], None] | None = None
+        """Called before a record is written that needs the memory."""
 
     def import_files(
         self, files: Sequence[Path], missing: Sequence[InputError], source: str | None
@@ -355,6 +358,8 @@ class _ImportPass:
         with VerdictCollector(dataset.source) as verdicts:
             lines = log.time_reading(map(labels.name_scales, self._read_dataset(dataset, opened)))
             for batch in _group_into_batches(lines, self._batch_size):
+                if batch.size > _RECORD_BYTES and self.release_memory is not None:
+                    self.release_memory()
                 with log.time("storing"):
                     settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)

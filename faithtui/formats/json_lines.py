@@ -301,6 +301,22 @@ def count_text_bytes(value: object) -> int:
             return 0
 
 
+def count_memory(value: object) -> int:
+    """Count the bytes of memory that a value takes, about: its strings, numbers and lists."""
+    match value:
+        case str():
+            return count_text_bytes(value)
+        case list():
+            return 8 * len(value) + sum(map(count_memory, value))
+        case dict():
+            entries = sum(map(count_memory, value)) + sum(map(count_memory, value.values()))
+            return 64 * len(value) + entries
+        case None | bool():
+            return 0
+        case _:
+            return 32
+
+
 def _utf8_bytes(value: object) -> int:
     """Count the bytes that all strings take in UTF-8 besides: what is ASCII takes none."""
     match value:

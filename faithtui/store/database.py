@@ -212,10 +212,8 @@ class Database:
         """Wait while something urgent waits or runs; see `Store.wait_for_urgent_writes`."""
         self._writer.wait_for_urgent_work()
 
-    def expect_many_writes(self) -> AbstractContextManager[None]:
-        """Write much in less time: with a larger page cache, and a log that may grow longer.
-
-        What is durable is as before. At the end the log is folded in.
+    def expect_many_writes(self) -> AbstractContextManager[Callable[[], None]]:
+        """Write much in less time; see `Store.expect_many_writes`.
 
         Raises:
             StoreError: Closed, or read-only.

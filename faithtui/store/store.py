@@ -188,10 +188,12 @@ class Store:
         """
         self._database.wait_for_urgent_work()
 
-    def expect_many_writes(self) -> AbstractContextManager[None]:
+    def expect_many_writes(self) -> AbstractContextManager[Callable[[], None]]:
         """Write much in less time while the context is open; what is durable is as before.
 
-        Takes 64 MB of memory, and the log beside the file may grow to 16 MB and a transaction.
+        Takes 64 MB of memory, and the log beside the file may grow to 16 MB and a transaction. At
+        the end it is folded in. What the context gives lets go of the memory, and no more is taken
+        from then on.
 
         Raises:
             StoreError: Closed, or read-only.

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import weakref
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -378,4 +379,76 @@ def test_one_batch_of_300_mb_stays_below_300_mb(
     assert err.count("a row of a Parquet or Arrow file may have") == (
         rows if megabytes == 31 else 0
     )
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("columns", "is_text"), [(12, False), (60, True)])
+def test_pages_of_many_columns_stay_below_300_mb(
+    tmp_path: Path, columns: int, is_text: bool
+) -> None:
+    """Each page has 7.5 MB, so that none is large by itself: of numbers, or of fixed texts."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    size, rows = 15 * MB // 2, 240
+    if is_text:
+        data = Random(1).randbytes(size // 2).hex().encode()
+        values = pyarrow.array([data[: size // rows]] * rows, pyarrow.binary(size // rows))
+    else:
+        numbers = array("d", [number / 7 for number in range(size // 8)])
+        flat = pyarrow.Array.from_buffers(
+            pyarrow.float64(), len(numbers), [None, pyarrow.py_buffer(numbers)]
+        )
+        values = pyarrow.FixedSizeListArray.from_arrays(flat, len(flat) // rows)
+    table = {f"n{number}": values for number in range(columns)}
+    table |= {"question": list(map(str, range(rows))), "answer": ["x"] * rows}
+    path = tmp_path / "x.parquet"
+    parquet.write_table(
+        pyarrow.table(table),
+        path,
+        use_dictionary=False,
+        data_page_size=64 * MB,
+        write_batch_size=10**9,
+    )
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == 0, err
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("spans", "refused"), [(1400, 0), (4000, 1)])
+def test_a_trace_of_many_spans_stays_below_300_mb(tmp_path: Path, spans: int, refused: int) -> None:
+    """Of 28 MB, and of 80, which are more than a record may have."""
+    path = tmp_path / "x.jsonl"
+    question = "The parcel weighs three kilograms, and the depot is open on Monday. " * 290
+    with path.open("w") as file:
+        for number in range(spans):
+            messages = {
+                "gen_ai.input.messages": ("user", f"{number} {question}"),
+                "gen_ai.output.messages": ("assistant", "Three."),
+            }
+            attributes = [
+                {
+                    "key": key,
+                    "value": {
+                        "stringValue": json.dumps(
+                            [{"role": role, "parts": [{"type": "text", "content": text}]}]
+                        )
+                    },
+                }
+                for key, (role, text) in messages.items()
+            ]
+            span = {
+                "traceId": f"{7:032x}",
+                "spanId": f"{number:016x}",
+                "name": "chat",
+                "startTimeUnixNano": str(10**18 + number),
+                "endTimeUnixNano": str(10**18 + number + 1),
+                "attributes": attributes,
+            }
+            scopes = [{"scope": {"name": "x"}, "spans": [span]}]
+            file.write(json.dumps({"resourceSpans": [{"scopeSpans": scopes}]}) + "\n")
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == (3 if refused else 0), err
+    assert err.count("all together a record may have 33,554,432 bytes") == refused
     assert peak < MOST_MB

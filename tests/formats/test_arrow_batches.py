@@ -4,6 +4,7 @@ import datetime
 import decimal
 import io
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -287,3 +288,109 @@ def test_a_file_without_its_end_is_cut_off(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InputError, match="its end is not there; it may be cut off"):
         read_rows(path)
+
+
+def test_the_end_of_a_file_says_where_its_batches_are(tmp_path: Path) -> None:
+    """polars writes no size before the columns with which a file begins."""
+    path = tmp_path / "x.arrow"
+    table = make_table(40)
+    file = io.BytesIO()
+    write_arrow(file, table, packing="lz4", rows=15)
+    whole = bytearray(file.getvalue())
+    start = len(whole) - 10 - int.from_bytes(whole[-10:-6], "little")
+    footer = FlatTable.read_root(bytes(whole[start:-10]))
+    first = min(place for place, *_ in footer.read_structs(2, "qi4xq"))
+    described = whole[16:first]
+    for beginning in (described + bytes(8), bytes(len(described) + 8)):
+        whole[8:first] = beginning
+        path.write_bytes(whole)
+        assert read_rows(path) == make_plain(table.to_pylist())
+    footer_place = start + footer._find_list(3, 24)[0]
+    for place in (-1, 3, start, 2**62):
+        whole[footer_place : footer_place + 8] = struct.pack("<q", place)
+        path.write_bytes(whole)
+        with pytest.raises(InputError, match="a batch outside of the file"):
+            read_rows(path)
+
+
+@pytest.mark.parametrize("shape", ["file", "stream"])
+def test_a_batch_of_nothing_is_refused_by_its_rows(tmp_path: Path, shape: str) -> None:
+    """No byte stands for them: a file of some hundred bytes may say any number."""
+    path = tmp_path / "x.arrow"
+    for count, is_read in ((1000, True), (20_000_000, False)):
+        nulls = pa.nulls(count)
+        table = pa.table({"a": nulls, "b": nulls})
+        with path.open("wb") as file:
+            write_arrow(file, table, shape, rows=count)
+        if is_read:
+            assert read_rows(path, shape) == [{"a": None, "b": None}] * count
+            continue
+        with pytest.raises(InputError) as told:
+            read_rows(path, shape)
+        assert (
+            "x.arrow: has a batch of 20,000,000 rows without any value, and one may have "
+            "10,000,000; leave them out"
+        ) in str(told.value)
+
+
+def test_a_file_of_big_endian_machines_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.arrow"
+    stream = io.BytesIO()
+    write_arrow(stream, pa.table({"number": [1, 2]}), "stream")
+    data = bytearray(stream.getvalue())
+    message = FlatTable.read_root(bytes(data[8:]))
+    schema = message.read_table(2)
+    assert schema is not None
+    assert schema.read_number(0, "h") == 0
+    # The byte order is left out where it is the common one: let it lie where the columns do.
+    fields = schema._place - struct.unpack_from("<i", data, 8 + schema._place)[0]
+    data[8 + fields + 4 : 8 + fields + 6] = struct.pack("<H", schema._offsets[1])
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"x\.arrow: is an Arrow file for big-endian machines, wh"):
+        read_rows(path, "stream")
+
+
+READ_ON_A_FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from faithtui.errors import InputError
+from faithtui.formats.files.columns import read_column_records
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+try:
+    print(len(list(read_column_records(Path(sys.argv[1]), b"ARROW1"))))
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("packing", ["lz4", "zstd"])
+@pytest.mark.parametrize("is_dictionary", [True, False])
+def test_a_full_disk_is_no_damage_and_leaves_nothing(
+    tmp_path: Path, packing: str, is_dictionary: bool
+) -> None:
+    """A limit on the size of a file stops what is unpacked, as a full disk would."""
+    pytest.importorskip("resource")
+    path = tmp_path / "x.arrow"
+    text = pa.array(["x" * 3 * MB, "y", "z" * 9 * MB])
+    with path.open("wb") as file:
+        write_arrow(
+            file,
+            pa.table({"text": text.dictionary_encode() if is_dictionary else text}),
+            "file",
+            packing,
+        )
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ON_A_FULL_DISK, path],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    assert done.stdout == (
+        f"{path}: is copied into smaller pieces to be read, and there is no room for the copy in "
+        f"{folder}; make some, or set TMPDIR to a folder that has\n"
+    )
+    assert not list(folder.iterdir())

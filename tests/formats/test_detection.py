@@ -367,3 +367,23 @@ def test_a_name_that_no_list_could_show_is_refused_in_every_format(
     file.close()
     assert isinstance(record.found, InputError)
     assert record.found.field == field
+
+
+@pytest.mark.parametrize("count", [2, 3, 4000])
+def test_a_document_may_have_its_list_line_by_line(tmp_path: Path, count: int) -> None:
+    """Its first line is no JSON, and others begin as lines of objects do."""
+    path = tmp_path / "x.json"
+    for end in ("]}", "\n]}\n", "\n]\n}"):
+        path.write_text('{"samples": [' + ",\n".join([json.dumps(ROW)] * count) + end)
+        with RecordFile(path) as file:
+            assert file.kind == "one JSON document", end
+            [record] = file
+        assert isinstance(record.found, dict)
+        assert record.found["samples"] == [ROW] * count
+
+
+def test_lines_after_a_broken_one_are_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"question": "q",\n' + json.dumps(ROW) + "\n")
+    with RecordFile(path) as file:
+        assert file.kind == "JSON lines"

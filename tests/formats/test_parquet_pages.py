@@ -9,13 +9,15 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from faithtui.domain.limits import MB
+from faithtui.domain.limits import MB, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats.files import parquet_copy, parquet_pages
 from faithtui.formats.files.columns import read_column_records
@@ -33,6 +35,7 @@ from faithtui.formats.files.thrift import (
 )
 
 pa = pytest.importorskip("pyarrow")
+pc = pytest.importorskip("pyarrow.compute")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 WORDS = ("open", "depot", "Monday", "déjà", "—")
@@ -88,7 +91,7 @@ from faithtui.errors import InputError
 from faithtui.formats.files import parquet_copy, parquet_pages
 from faithtui.formats.files.columns import read_column_records
 parquet_copy._LARGE_PAGE, parquet_copy._LONG_TEXT, parquet_copy._NEW_PAGE = 500, 200, 1000
-parquet_pages._AT_ONCE = 400
+parquet_pages.AT_ONCE = 400
 found = {}
 for path in sorted(Path(sys.argv[1]).iterdir()):
     try:
@@ -116,7 +119,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_copy, "_LARGE_PAGE", 500)
     monkeypatch.setattr(parquet_copy, "_LONG_TEXT", 200)
     monkeypatch.setattr(parquet_copy, "_NEW_PAGE", 1000)
-    monkeypatch.setattr(parquet_pages, "_AT_ONCE", 400)
+    monkeypatch.setattr(parquet_pages, "AT_ONCE", 400)
 
 
 @pytest.mark.usefixtures("small_limits")
@@ -156,13 +159,141 @@ def test_small_pages_are_read_from_the_file_itself(tmp_path: Path) -> None:
 
 
 def test_pages_of_many_columns_are_not_held_together(tmp_path: Path) -> None:
-    """Each is small enough by itself; of six with 7 MB, those are copied that are too many."""
+    """Each is small enough by itself; of six with 4 MB, those are copied that are too many."""
     path = tmp_path / "x.parquet"
-    texts = ["a" * 7 * MB, "b"]
+    texts = ["a" * 4 * MB, "b"]
     parquet.write_table(pa.table({f"text{number}": texts for number in range(6)}), path)
-    assert plan_first_group(path).copied == {0, 1, 2}
+    assert plan_first_group(path).copied == {0, 1, 2, 3}
     rows = list(read_column_records(path, b"PAR1"))
     assert rows == [{f"text{number}": text for number in range(6)} for text in texts]
+
+
+def test_pages_of_numbers_count_with_those_of_texts(tmp_path: Path) -> None:
+    """Half as much: pyarrow holds texts a second time."""
+    path = tmp_path / "x.parquet"
+    numbers = [[number / 8] * 9_000 for number in range(100)]
+    columns: dict[str, list[Any]] = {"text": ["a" * 6 * MB, *"b" * 99]}
+    columns |= {f"n{number}": numbers for number in range(4)}
+    settings = {"use_dictionary": False, "data_page_size": 64 * MB, "write_batch_size": 10**9}
+    parquet.write_table(pa.table(columns), path, **settings)
+    assert plan_first_group(path).copied == {0, 1}
+    rows = read_column_records(path, b"PAR1")
+    for row in range(5):
+        assert next(rows) == {name: values[row] for name, values in columns.items()}
+
+
+@pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_copied_numbers_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codec: str, version: str, dictionary: bool
+) -> None:
+    """Of every kind, in lists and alone, with nulls and without."""
+    monkeypatch.setattr(parquet_copy, "HELD_MOST", 600)
+    chance = Random(4)
+    numbers = [chance.randrange(-9, 9) for _ in range(400)]
+    moment = datetime(2026, 11, 27, 12, 30)
+    plain = {
+        "bytes": pa.array([f"{n:+d}".encode() for n in numbers], pa.binary(2)),
+        "decimal": pa.array([Decimal(n) / 4 for n in numbers], pa.decimal128(9, 2)),
+        "double": pa.array([n / 3 for n in numbers], pa.float64()),
+        "float": pa.array([n / 4 for n in numbers], pa.float32()),
+        "int16": pa.array(numbers, pa.int16()),
+        "int64": pa.array([n * 10**12 for n in numbers], pa.int64()),
+        "list": pa.array([[n] * (n % 5) for n in numbers]),
+        "lists": pa.array([[[n], None, [None, n]] if n else None for n in numbers]),
+        "objects": pa.array([[{"n": n}, {"n": None}, None] if n else [] for n in numbers]),
+        "time": pa.array([moment + timedelta(days=n) for n in numbers]),
+    }
+    nulls = [bool(n % 3) for n in numbers]
+    columns = plain | {
+        f"some {name}": pc.if_else(pa.array(nulls), values, None) for name, values in plain.items()
+    }
+    path = tmp_path / "x.parquet"
+    parquet.write_table(
+        pa.table(columns),
+        path,
+        compression=codec,
+        data_page_version=version,
+        use_dictionary=dictionary,
+        use_deprecated_int96_timestamps=version == "1.0",
+    )
+    assert len(plan_first_group(path).copied) > 15
+    rows = pa.table(columns).to_pylist()
+    found = list(read_column_records(path, b"PAR1"))
+    assert len(found) == len(rows)
+    for row, expected in zip(found, rows, strict=True):
+        assert isinstance(row, dict)
+        for name, value in expected.items():
+            if isinstance(value, bytes):
+                value = value.decode()
+            elif isinstance(value, (datetime, Decimal)):
+                value = str(value)
+            assert row[name] == value, name
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_copied_pages_are_small_when_there_are_many_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_copy, "_LARGE_PAGE", 12_000)
+    monkeypatch.setattr(parquet_copy, "_NEW_PAGE_LEAST", 100)
+    monkeypatch.setattr(parquet_copy, "HELD_MOST", 5000)
+    path = tmp_path / "x.parquet"
+    columns = {f"n{number}": list(range(1000)) for number in range(20)}
+    parquet.write_table(pa.table(columns), path, use_dictionary=False)
+    plan = plan_first_group(path)
+    assert plan.new_page == 600
+    with path.open("rb") as file:
+        copy = parquet_copy.copy_row_group(file, parquet_copy.Footer(file), 0, plan)
+    with contextlib.closing(copy):
+        schema = parquet.read_metadata(path).schema
+        again = parquet_copy.plan_row_group(
+            copy.file, parquet_copy.Footer(copy.file), schema, 0, 256
+        )
+        largest = max(
+            page.size
+            for chunk in again.chunks
+            for page in parquet_pages.iterate_pages(copy.file, chunk)
+        )
+    assert largest < 1300
+
+
+@pytest.mark.parametrize("kind", ["null", "int64", "string"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_row_of_too_many_values_is_refused_before_it_is_read(
+    tmp_path: Path, kind: str, version: str
+) -> None:
+    """A file of a kilobyte: three million times the same value, in a few bytes."""
+    count = 3 * RECORD_VALUES.most
+    word = pa.array({"null": [None], "int64": [7], "string": ["a"]}[kind], getattr(pa, kind)())
+    values = word.take(pa.array([0] * count, pa.int8()))
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, count], pa.int32()), values)
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"n": lists}), path, data_page_version=version)
+    tracemalloc.start()
+    with pytest.raises(InputError) as told:
+        list(read_column_records(path, b"PAR1"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (
+        "row group 1 has rows that are too long, in the columns 'n.list.element': a record may "
+        "have 1,000,000 values, and this has 2,999,999; split the conversation"
+    ) in str(told.value)
+    assert peak < 30 * MB
+
+
+def test_few_of_the_longest_lists_of_numbers_are_held_together(tmp_path: Path) -> None:
+    """However short the lists of other rows are."""
+    longest = 120_000
+    offsets = [number * longest for number in range(11)]
+    offsets += [offsets[-1] + number for number in range(1, 5000)]
+    values = pa.array([0.5], pa.float64()).take(pa.array([0] * offsets[-1], pa.int8()))
+    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"n": lists}), path, use_dictionary=False)
+    assert plan_first_group(path).rows_at_once == 2
 
 
 def test_a_row_that_is_too_large_is_refused_alone(tmp_path: Path) -> None:
@@ -203,10 +334,11 @@ def test_a_row_whose_lists_have_too_much_text_is_refused(tmp_path: Path) -> None
     assert "a row of a Parquet or Arrow file may have 25,165,824 bytes" in str(large)
 
 
-def test_texts_of_lists_count_for_the_size_of_a_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("values", [["a" * 5000, "b" * 5000], [0.5] * 500])
+def test_values_of_lists_count_for_the_size_of_a_row(tmp_path: Path, values: list[Any]) -> None:
     """By it, records are put into transactions and into the sample that is held."""
     path = tmp_path / "x.parquet"
-    parquet.write_table(pa.table({"texts": [["a" * 5000, "b" * 5000]]}), path)
+    parquet.write_table(pa.table({"values": [values]}), path)
     with RecordFile(path) as file:
         [record] = file
     assert record.size >= 10_000
@@ -217,13 +349,14 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet_pages, "PAGE_MOST", 3000)
+    monkeypatch.setattr(parquet_copy, "HELD_MOST", 9000)
     monkeypatch.setattr(parquet_copy, "NUMBERS_MOST", 9000)
     texts = [f"{number} the depot is open" for number in range(500)]
     cases: tuple[tuple[str, dict[str, list[Any]], dict[str, Any], str], ...] = (
         (
             "numbers",
             {name: list(range(1000)) for name in ("n", "m")},
-            {"use_dictionary": False},
+            {"use_dictionary": False, "column_encoding": "BYTE_STREAM_SPLIT"},
             "bytes, in the columns 'n', 'm', and may "
             "have 9,000; leave them out, or write the file with smaller row groups",
         ),
@@ -434,7 +567,7 @@ def test_the_header_of_a_page_may_have_16_megabytes() -> None:
         statistics: Struct = {1: (BINARY, b"x" * size)}
         data: Struct = {1: (I32, 0), 2: (I32, 0), 5: (STRUCT, statistics)}
         header = write_struct({1: (I32, 0), 2: (I32, 0), 3: (I32, 0), 5: (STRUCT, data)})
-        chunk = parquet_pages.Chunk(0, len(header), "UNCOMPRESSED", True, 0, 0, "text")
+        chunk = parquet_pages.Chunk(0, len(header), "UNCOMPRESSED", 0, True, 0, 0, "text")
         pages = parquet_pages.iterate_pages(io.BytesIO(header), chunk)
         if is_read:
             assert [page.place for page in pages] == [len(header)]

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from faithtui.domain.conversation import Conversation
+from faithtui.domain.limits import RECORD
 from faithtui.errors import InputError
+from faithtui.formats.files import record_groups
 from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
@@ -251,3 +254,40 @@ def test_an_evaluation_that_cannot_be_read_stops_no_other(tmp_path: Path) -> Non
         "evaluations[0].annotations",
         f"evaluations[{len(document['evaluations']) - 1}]",
     ]
+
+
+def make_trace(number: int, session: str, text: str) -> dict[str, object]:
+    """Make a trace of Langfuse."""
+    return {
+        "id": f"t{number}",
+        "timestamp": f"2024-01-01T00:00:0{number}Z",
+        "input": f"Is it {number}?",
+        "output": "It is.",
+        "sessionId": session,
+        "observations": [
+            {
+                "id": f"o{number}",
+                "traceId": f"t{number}",
+                "type": "RETRIEVER",
+                "startTime": "2024-01-01T00:00:00Z",
+                "input": "q",
+                "output": [{"page_content": text}],
+            }
+        ],
+    }
+
+
+def test_records_that_are_too_large_together_are_refused_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of many traces, none of which is large; other sessions are read."""
+    monkeypatch.setattr(record_groups, "RECORD", replace(RECORD, most=5000))
+    path = tmp_path / "x.jsonl"
+    traces = [make_trace(number, "long", "The depot is open. " * 40) for number in range(8)]
+    traces.insert(3, make_trace(9, "short", "The depot is closed."))
+    path.write_text("".join(json.dumps(each) + "\n" for each in traces))
+    [found], [error] = read_all(path)
+    assert found.turns[1].content == "It is."
+    assert "line 1: `long` stands in 8 records; all together a record may have 5,000 bytes" in str(
+        error
+    )

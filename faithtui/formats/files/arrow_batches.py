@@ -7,6 +7,7 @@ Source:
     https://arrow.apache.org/docs/format/IPC.html
 """
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ _CODECS: Final = ("lz4", "zstd")
 _DESCRIPTION_MOST: Final = 16 * MB
 """Bytes that describe a message: names and metadata of columns, places of buffers."""
 
+_FOOTER_MOST: Final = 32 * MB
+"""Bytes at the end of a file, which describe its columns and say where each batch is."""
+
 _WAY_OUT: Final = "write the file with smaller batches, or as JSON lines"
 
 _IN_MEMORY: Final = 8 * MB
@@ -57,6 +61,9 @@ _PIECE: Final = 1 << 16
 _ROWS: Final = 256
 _BYTES: Final = MB
 """Rows that are held at a time, and about how many bytes of them, unless one has more."""
+
+_EMPTY_ROWS_MOST: Final = 10_000_000
+"""Rows of a batch for which no byte stands in the file: it could say any number."""
 
 _VALUE_BYTES: Final = 64
 """What a value takes in Python, beside its text."""
@@ -68,7 +75,7 @@ class _Message:
     described: FlatTable
     """What it says of a dictionary or a batch."""
     description: bytes
-    """All that it says, as it is written."""
+    """All that it says, as it is written; nothing of columns that the end of a file describes."""
     body: ByteRange
 
 
@@ -101,7 +108,7 @@ def read_arrow_batches(path: Path) -> Iterator[Any]:
             for message in _order_messages(file):
                 number += message.kind == _BATCH
                 if message.kind == _SCHEMA:
-                    fields = _read_schema(message)
+                    fields = _read_schema(path, message)
                 elif fields is None:
                     _raise_value_error("no columns before its first batch")
                 elif message.kind == _DICTIONARY:
@@ -123,50 +130,80 @@ def _order_messages(file: IO[bytes]) -> Iterator[_Message]:
     """Give the messages of a stream in order; of a file, all dictionaries before the batches."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    if file.read(len(_MAGIC)) != _MAGIC:
-        yield from _iterate_messages(file, 0, size)
+    if file.read(len(_MAGIC)) == _MAGIC:
+        yield from _list_messages(file, size)
         return
+    place: int | None = 0
+    while place is not None and place < size:
+        message, place = _read_message(file, place, size)
+        if message is not None:
+            yield message
+
+
+def _list_messages(file: IO[bytes], size: int) -> Iterator[_Message]:
+    """Give the messages of a file by what stands at its end: its beginning may be anything."""
     file.seek(max(0, size - 10))
     end = file.read(10)
-    start = size - 10 - int.from_bytes(end[:4], "little")  # what stands there repeats the messages
+    footer_size = int.from_bytes(end[:4], "little")
+    start = size - 10 - footer_size
     if end[4:] != _MAGIC or start < 8:
         raise InputError("cannot be read as Arrow: its end is not there; it may be cut off")
-    yield from (each for each in _iterate_messages(file, 8, start) if each.kind != _BATCH)
-    yield from (each for each in _iterate_messages(file, 8, start) if each.kind == _BATCH)
+    if footer_size > _FOOTER_MOST:
+        raise ValueError(f"described in {footer_size:,} bytes")
+    file.seek(start)
+    data = file.read(footer_size)
+    footer = FlatTable.read_root(data)
+    schema = footer.read_table(1)
+    if schema is None:
+        raise ValueError("no columns")
+    yield _Message(_SCHEMA, schema, b"", ByteRange(file, start, 0))
+    blocks = (footer.read_structs(field, "qi4xq") for field in (2, 3))
+    for place, *_ in itertools.chain.from_iterable(blocks):
+        if not 8 <= place < start:
+            raise ValueError("a batch outside of the file")
+        message, _ = _read_message(file, place, start)
+        if message is not None:
+            yield message
 
 
-def _iterate_messages(file: IO[bytes], place: int, end: int) -> Iterator[_Message]:
-    while place < end:
-        file.seek(place)
-        head = file.read(8)
-        begin = place + (8 if head.startswith(_CONTINUATION) else 4)
-        size = int.from_bytes(head[begin - place - 4 : begin - place], "little", signed=True)
-        if not size:
-            return
-        if not 0 < size <= _DESCRIPTION_MOST or begin + size > end:
-            raise ValueError(f"described in {size:,} bytes")
-        file.seek(begin)
-        description = file.read(size)
-        message = FlatTable.read_root(description)
-        body = message.read_number(3, "q")
-        if not 0 <= body <= end - begin - size:
-            raise ValueError(f"a body of {body:,} bytes, which are not there")
-        described = message.read_table(2)
-        if described is None:
-            raise ValueError("nothing described")
-        kind = message.read_number(1, "B")
-        yield _Message(kind, described, description, ByteRange(file, begin + size, body))
-        place = begin + size + body
+def _read_message(
+    file: IO[bytes], place: int, end: int
+) -> tuple[_Message, int] | tuple[None, None]:
+    """Read what describes a message, and say where the next one begins; None: no more come."""
+    file.seek(place)
+    head = file.read(8)
+    begin = place + (8 if head.startswith(_CONTINUATION) else 4)
+    size = int.from_bytes(head[begin - place - 4 : begin - place], "little", signed=True)
+    if not size:
+        return None, None
+    if not 0 < size <= _DESCRIPTION_MOST or begin + size > end:
+        raise ValueError(f"described in {size:,} bytes")
+    file.seek(begin)
+    description = file.read(size)
+    message = FlatTable.read_root(description)
+    body = message.read_number(3, "q")
+    if not 0 <= body <= end - begin - size:
+        raise ValueError(f"a body of {body:,} bytes, which are not there")
+    described = message.read_table(2)
+    if described is None:
+        raise ValueError("nothing described")
+    kind = message.read_number(1, "B")
+    found = _Message(kind, described, description, ByteRange(file, begin + size, body))
+    return found, begin + size + body
 
 
-def _read_schema(message: _Message) -> tuple[_Field, ...]:
+def _read_schema(path: Path, message: _Message) -> tuple[_Field, ...]:
     import pyarrow as pa
     import pyarrow.ipc
 
     if message.described.read_number(0, "h"):
         raise InputError("is an Arrow file for big-endian machines, which is not read")
-    size = len(message.description).to_bytes(4, "little")
-    schema = pa.ipc.read_schema(pa.py_buffer(_CONTINUATION + size + message.description))
+    if message.description:
+        size = len(message.description).to_bytes(4, "little")
+        schema = pa.ipc.read_schema(pa.py_buffer(_CONTINUATION + size + message.description))
+    else:
+        with pa.OSFile(os.fspath(path)) as source:
+            schema = pa.ipc.open_file(source).schema
     tables = message.described.read_tables(1)
     return tuple(
         _describe_field(field.name, field.type, table)
@@ -274,6 +311,7 @@ class _BatchReader:
         self._body = body
         self._dictionaries = dictionaries
         self._unpacked = unpacked
+        self._taken = 0
 
     def read(self, fields: tuple[_Field, ...]) -> list[Column]:
         """Make the columns of the batch.
@@ -285,6 +323,11 @@ class _BatchReader:
         columns = [self._make_column(field) for field in fields]
         if self.length < 0 or any(column.length != self.length for column in columns):
             raise ValueError("columns of different lengths")
+        if self.length > _EMPTY_ROWS_MOST and not self._taken:
+            raise InputError(
+                f"has a batch of {self.length:,} rows without any value, and one may have "
+                f"{_EMPTY_ROWS_MOST:,}; leave them out"
+            )
         return columns
 
     def _make_column(self, field: _Field) -> Column:
@@ -346,6 +389,7 @@ class _BatchReader:
         body = self._body
         if size == 0:
             return ByteRange(body.file, 0, 0)
+        self._taken += size
         if offset < 0 or size < 0 or offset + size > body.size:
             raise ValueError("a column outside of its batch")
         found = ByteRange(body.file, body.start + offset, size)

@@ -7,24 +7,30 @@ texts in the copy and are named, so that they are refused one by one.
 
 import secrets
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
-from faithtui.domain.limits import COLUMNS_ROW, MB
+from faithtui.domain.limits import COLUMNS_ROW, MB, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats.files.parquet_pages import (
+    AT_ONCE,
     DATA,
     DATA_2,
     DICTIONARY,
+    IN_PIECES,
+    PAGE_MOST,
     PLAIN,
+    READABLE,
     RLE,
     WAY_OUT,
     Chunk,
     ColumnValues,
     LeafValue,
+    NumberPart,
+    Page,
     iterate_pages,
     make_damage_error,
 )
@@ -45,19 +51,27 @@ _LARGE_PAGE: Final = 8 * MB
 COPY_MOST: Final = 4 * 2**30
 """Bytes of a copy on the disk. A few kilobytes may stand for as much as they like."""
 
+_ROWS_BYTES: Final = 2 * MB
+"""Bytes of rows that are held together, about; pyarrow takes several times as many."""
+
 _ROWS_MOST: Final = 10_000_000
 """Of a row group that is copied: the size of each is kept."""
 
 _LONG_TEXT: Final = 1 << 16
 _NEW_PAGE: Final = MB
+_NEW_PAGE_LEAST: Final = 1 << 12
 _NEW_PAGE_VALUES: Final = 20_000
 _MAGIC: Final = b"PAR1"
 
-NUMBERS_MOST: Final = 48 * MB
-"""Bytes of large pages of numbers, one of each column: pyarrow holds them together, packed too."""
+HELD_MOST: Final = 24 * MB
+"""Bytes of pages that pyarrow holds together, one of each column, packed and unpacked. Pages of
+texts count twice, as it holds their texts a second time; of more, the largest are copied."""
 
-TEXTS_MOST: Final = 24 * MB
-"""Bytes of pages of texts that are held together, one of each column; others are copied."""
+NUMBERS_MOST: Final = 48 * MB
+"""Bytes of such pages of numbers that are written in a way that cannot be copied."""
+
+_NUMBER_WIDTHS: Final = {"INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
+"""Bytes of a value by physical type."""
 
 _CODECS: Final = (
     "UNCOMPRESSED",
@@ -80,7 +94,9 @@ class RowGroupPlan:
     copied: frozenset[int]
     """Columns that need a copy with small pages; none: pyarrow reads the file itself."""
     rows_at_once: int
-    """Rows whose values are held together, where there is no copy."""
+    """Rows whose values are held together."""
+    new_page: int
+    """Bytes of a page of the copy."""
 
 
 class LongTexts:
@@ -200,7 +216,7 @@ def plan_row_group(
     """
     try:
         group = footer.read_group(number)
-        rows = max(1, min(rows, _LARGE_PAGE * group[3][1] // max(1, group[2][1])))
+        rows = max(1, min(rows, _ROWS_BYTES * group[3][1] // max(1, group[2][1])))
         chunks = tuple(
             _describe_chunk(described[3][1], schema.column(column))
             for column, described in enumerate(group[1][1][1])
@@ -208,19 +224,24 @@ def plan_row_group(
     except (LookupError, TypeError, ValueError) as error:
         raise make_damage_error("its footer") from error
     copied = set()
-    texts: dict[int, int] = {}
-    """Columns of texts that pyarrow reads itself: each with the size of its largest page."""
-    numbers: dict[str, int] = {}
-    """Large pages of numbers by name of the column: each with its size."""
+    held: dict[int, int] = {}
+    """Columns that pyarrow reads itself: each with what its largest page counts."""
+    numbers: set[int] = set()
+    """Those of numbers that can be copied."""
+    lists: list[tuple[Chunk, int]] = []
+    """Columns of lists: each with all its values."""
     for column, chunk in enumerate(chunks):
         pages = tuple(iterate_pages(file, chunk))
         largest = max((page.size for page in pages), default=0)
         total = sum(page.size for page in pages)
         words = sum(page.size for page in pages if page.kind == DICTIONARY)
         counts = [page.values for page in pages if page.kind in (DATA, DATA_2)]
+        if chunk.most_lists:
+            lists.append((chunk, sum(counts)))
         if not chunk.is_text:
-            if largest > _LARGE_PAGE:
-                numbers[chunk.name] = largest
+            held[column] = largest
+            if _can_copy_numbers(chunk, pages):
+                numbers.add(column)
         # Each value may be as long as all of the dictionary, and a row may hold all of a list.
         elif (
             largest > _LARGE_PAGE
@@ -229,24 +250,68 @@ def plan_row_group(
         ):
             copied.add(column)
         else:
-            texts[column] = largest
+            held[column] = 2 * largest
             # So many rows lie in so many pages, and in two more that they reach into. The last
             # page of all has what was left over.
             fewest = min(counts[:-1], default=rows)
             rows = min(rows, max(1, (_LARGE_PAGE // max(1, largest) - 2) * fewest))
+    try:
+        rows = min(rows, _count_rows_at_once(file, lists))
+    except InputError as error:
+        raise InputError(f"row group {number + 1} {error.reason}") from error
     # pyarrow holds one page of each column together.
-    for column in sorted(texts, key=texts.__getitem__, reverse=True):
-        if sum(texts.values()) > TEXTS_MOST:
+    for column in sorted(held, key=held.__getitem__, reverse=True):
+        if sum(held.values()) > HELD_MOST and (chunks[column].is_text or column in numbers):
             copied.add(column)
-            del texts[column]
-    held = sum(numbers.values())
-    if held > NUMBERS_MOST:
+            del held[column]
+    if sum(held.values()) > NUMBERS_MOST:
+        names = ", ".join(repr(chunks[column].name) for column in held)
         raise InputError(
-            f"row group {number + 1} has pages of numbers of {held:,} bytes, in the columns "
-            f"{', '.join(map(repr, numbers))}, and may have {NUMBERS_MOST:,}; leave them out, or "
-            f"{WAY_OUT}"
+            f"row group {number + 1} has pages of {sum(held.values()):,} bytes, in the columns "
+            f"{names}, and may have {NUMBERS_MOST:,}; leave them out, or {WAY_OUT}"
         )
-    return RowGroupPlan(chunks, frozenset(copied), max(1, rows))
+    new_page = max(_NEW_PAGE_LEAST, min(_NEW_PAGE, _LARGE_PAGE // max(1, len(chunks))))
+    return RowGroupPlan(chunks, frozenset(copied), max(1, rows), new_page)
+
+
+def _count_rows_at_once(file: IO[bytes], lists: Sequence[tuple[Chunk, int]]) -> int:
+    """Say how many rows of lists of numbers may be held together, if all were as long as any is.
+
+    Args:
+        file: The Parquet file.
+        lists: Columns of lists, each with all its values.
+
+    Raises:
+        InputError: It is damaged, or rows have more values than a record may have.
+    """
+
+    def count_bytes() -> int:
+        return sum(count * (chunk.width or not chunk.is_text) for chunk, count in lists)
+
+    if sum(count for _, count in lists) > RECORD_VALUES.most or count_bytes() > _LARGE_PAGE:
+        lists = [(chunk, _find_longest_row(file, chunk)) for chunk, _ in lists]
+    problem = RECORD_VALUES.find_problem(sum(count for _, count in lists))
+    if problem is not None:
+        names = ", ".join(repr(chunk.name) for chunk, _ in lists)
+        raise InputError(f"has rows that are too long, in the columns {names}: {problem}")
+    return max(1, _ROWS_BYTES // max(1, count_bytes()))
+
+
+def _find_longest_row(file: IO[bytes], chunk: Chunk) -> int:
+    with ColumnValues(file, chunk) as values:
+        return values.find_longest_row()
+
+
+def _can_copy_numbers(chunk: Chunk, pages: Sequence[Page]) -> bool:
+    """Say whether a column of numbers is written in a way that is read here."""
+    words = max((page.size for page in pages if page.kind == DICTIONARY), default=0)
+    largest = max((page.size for page in pages), default=0)
+    return (
+        chunk.width > 0
+        and words <= AT_ONCE
+        and all(page.encoding in READABLE for page in pages if page.kind in (DATA, DATA_2))
+        and (largest <= PAGE_MOST or chunk.codec in ("UNCOMPRESSED", *IN_PIECES))
+    )
 
 
 def _describe_chunk(data: Struct, column: Any) -> Chunk:
@@ -255,6 +320,9 @@ def _describe_chunk(data: Struct, column: Any) -> Chunk:
         start = data[11][1]
     if start < 0 or size < 0:
         raise ValueError("a column outside of the file")
+    width = _NUMBER_WIDTHS.get(column.physical_type, 0)
+    if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
+        width = column.length
     if not 0 <= codec < len(_CODECS):
         raise InputError(
             f"column {column.path!r} is packed in a way that nobody knows (number {codec}); the "
@@ -264,6 +332,7 @@ def _describe_chunk(data: Struct, column: Any) -> Chunk:
         start,
         size,
         _CODECS[codec],
+        width,
         column.physical_type == "BYTE_ARRAY",
         column.max_repetition_level,
         column.max_definition_level,
@@ -298,8 +367,12 @@ def copy_row_group(
             start = target.tell()
             chunk = plan.chunks[place]
             if place in plan.copied:
-                unpacked = _write_small_pages(file, chunk, target, texts, sizes)
-                _describe_copy(described, start, target.tell() - start, unpacked)
+                page = _SmallPage(chunk, target, plan.new_page)
+                if chunk.is_text:
+                    _write_texts(file, page, texts, sizes)
+                else:
+                    _write_numbers(file, page, plan.new_page, rows)
+                _describe_copy(described, start, target.tell() - start, page.written)
             else:
                 _copy_bytes(file, chunk, target)
                 _move_chunk(described, start - chunk.start)
@@ -362,28 +435,21 @@ def _forget_indexes(described: Struct) -> None:
         described[3][1].pop(field, None)
 
 
-def _write_small_pages(
-    file: IO[bytes], chunk: Chunk, target: IO[bytes], texts: LongTexts, sizes: Any
-) -> int:
+def _write_texts(file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: Any) -> None:
     """Write the values of a chunk; texts of rows that are too large are empty.
 
     Args:
         file: The file they are read from.
-        chunk: Where they lie in it.
-        target: Where to.
+        page: Where to.
         texts: Where long ones go.
         sizes: Bytes of each row so far, to which those of this column are added.
-
-    Returns:
-        Bytes of the pages without their headers.
     """
-    page = _SmallPage(chunk, target)
     row = -1
-    with ColumnValues(file, chunk) as values:
+    with ColumnValues(file, page.chunk) as values:
         for value in values:
             row += not value.lists
             if not 0 <= row < len(sizes):
-                raise InputError(f"column {chunk.name!r} has more rows than the file")
+                raise _make_rows_error(page.chunk)
             sizes[row] += value.size
             if sizes[row] > COLUMNS_ROW.most:
                 text = b""
@@ -393,15 +459,30 @@ def _write_small_pages(
                 text = b"".join(value.read())
             page.add(value, text)
     page.write()
-    return page.written
+
+
+def _write_numbers(file: IO[bytes], page: "_SmallPage", at_once: int, rows: int) -> None:
+    """Write the values of a chunk of numbers, which has so many rows, so many bytes at a time."""
+    with ColumnValues(file, page.chunk) as values:
+        for part in values.iterate_numbers(at_once):
+            rows -= part.lists.count(0)
+            if rows < 0:
+                raise _make_rows_error(page.chunk)
+            page.add_numbers(part)
+    page.write()
+
+
+def _make_rows_error(chunk: Chunk) -> InputError:
+    return InputError(f"column {chunk.name!r} has more rows than the file")
 
 
 class _SmallPage:
     """The page that is being filled."""
 
-    def __init__(self, chunk: Chunk, target: IO[bytes]) -> None:
-        self._chunk = chunk
+    def __init__(self, chunk: Chunk, target: IO[bytes], most: int) -> None:
+        self.chunk = chunk
         self._target = target
+        self._most = most
         self._lists = bytearray()
         self._defined = bytearray()
         self._values: list[bytes] = []
@@ -413,10 +494,21 @@ class _SmallPage:
         """Add a value, with this text where it is not null."""
         self._lists.append(value.lists)
         self._defined.append(value.defined)
-        if value.defined == self._chunk.most_defined:
+        if value.defined == self.chunk.most_defined:
             self._values += (len(text).to_bytes(4, "little"), text)
             self._size += 4 + len(text)
-        if self._size > _NEW_PAGE or len(self._lists) >= _NEW_PAGE_VALUES:
+        self._write_full()
+
+    def add_numbers(self, part: NumberPart) -> None:
+        """Add some numbers."""
+        self._lists += part.lists
+        self._defined += part.defined
+        self._values.append(part.values)
+        self._size += len(part.values)
+        self._write_full()
+
+    def _write_full(self) -> None:
+        if self._size > self._most or len(self._lists) >= _NEW_PAGE_VALUES:
             self.write()
 
     def write(self) -> None:
@@ -427,8 +519,8 @@ class _SmallPage:
         levels = b"".join(
             _write_levels(levels, most)
             for levels, most in (
-                (self._lists, self._chunk.most_lists),
-                (self._defined, self._chunk.most_defined),
+                (self._lists, self.chunk.most_lists),
+                (self._defined, self.chunk.most_defined),
             )
             if most
         )

@@ -2,7 +2,7 @@
 
 pyarrow unpacks a page as a whole, and writers put a thousand values into one, whatever their size:
 300 texts of 1 MB became a page of 300 MB and more than a gigabyte of memory. Here nothing is held
-but one value.
+but one text, or some numbers.
 
 Source:
     https://parquet.apache.org/docs/file-format/ and
@@ -13,8 +13,10 @@ import io
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice, repeat
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 from faithtui.domain.limits import MB
 from faithtui.errors import InputError
@@ -30,6 +32,9 @@ PLAIN: Final = 0
 _BY_DICTIONARY: Final = (2, 8)
 """How values are written."""
 
+READABLE: Final = (PLAIN, *_BY_DICTIONARY)
+"""Those that are read here."""
+
 RLE: Final = 3
 
 _PIECE: Final = 1 << 16
@@ -37,22 +42,28 @@ _HEADER: Final = 1 << 10
 _HEADER_MOST: Final = 16 * MB
 """A header holds the least and the largest value of its page, which may be long."""
 
-_AT_ONCE: Final = 8 * MB
+AT_ONCE: Final = 8 * MB
 """A packed page up to here is unpacked at once."""
 
 _PAGES_MOST: Final = 100_000
 """Of one column in one row group: a hundred gigabytes, as pages are written."""
 
 _LEVELS_MOST: Final = 16 * MB
+"""Bytes that say of a page where lists begin, or which values are null, or which word each is."""
+
+_NUMBERS_AT_ONCE: Final = 1 << 14
 _WINDOW: Final = 1 << 20
 """How far back snappy may point; those who write it point 64 KB back at most."""
 
-_IN_PIECES: Final = ("SNAPPY", "ZSTD", "GZIP", "BROTLI")
+IN_PIECES: Final = ("SNAPPY", "ZSTD", "GZIP", "BROTLI")
 
 PAGE_MOST: Final = 32 * MB
 """A page beyond this must be unpacked in pieces."""
 
 WAY_OUT: Final = "write the file with smaller row groups, or as JSON lines"
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,8 @@ class Chunk:
     size: int
     """Bytes in the file."""
     codec: str
+    width: int
+    """Bytes of each value; 0 of texts, of bytes of any length and of truth values."""
     is_text: bool
     """Whether its values are texts or bytes of any length."""
     most_lists: int
@@ -154,8 +167,19 @@ class LeafValue:
     """Read it in pieces, whole or not at all: what is not read is passed over."""
 
 
+@dataclass(slots=True)
+class NumberPart:
+    """Some values of a column of numbers, one after the other."""
+
+    lists: bytes
+    """Of each value its level in lists; 0: it begins a row."""
+    defined: bytes
+    values: bytes
+    """Those that are not null."""
+
+
 class ColumnValues:
-    """All values of a chunk of texts, in order; used once, and as a context.
+    """All values of a chunk, in order; used once, and as a context.
 
     Args:
         file: The Parquet file.
@@ -165,7 +189,7 @@ class ColumnValues:
     def __init__(self, file: IO[bytes], chunk: Chunk) -> None:
         self._file = file
         self._chunk = chunk
-        self._words = SpooledTemporaryFile(max_size=_AT_ONCE)  # noqa: SIM115  # closed on exit
+        self._words = SpooledTemporaryFile(max_size=AT_ONCE)  # noqa: SIM115  # closed on exit
         self._ends = array("Q", [0])
 
     def __enter__(self) -> "ColumnValues":
@@ -177,17 +201,49 @@ class ColumnValues:
         self._words.close()
 
     def __iter__(self) -> Iterator[LeafValue]:
-        """Give value by value.
+        """Give text by text.
 
         Raises:
             InputError: It is damaged, or written in a way that is not read here.
         """
+        return self._iterate(self._read_dictionary, self._read_values)
+
+    def iterate_numbers(self, size: int) -> Iterator[NumberPart]:
+        """Give some numbers at a time.
+
+        Args:
+            size: About how many bytes of them.
+
+        Raises:
+            InputError: It is damaged, or written in a way that is not read here.
+        """
+        at_once = max(1, min(_NUMBERS_AT_ONCE, size // self._chunk.width))
+        return self._iterate(
+            self._read_number_dictionary, partial(self._read_numbers, at_once=at_once)
+        )
+
+    def find_longest_row(self) -> int:
+        """Count the values of the row that has most, in all its lists together.
+
+        Raises:
+            InputError: It is damaged.
+        """
+        longest = row = 0
+        for lists in self._iterate(lambda _: None, self._read_list_levels):
+            for level, count in lists:
+                longest = max(longest, row)
+                row = row + count if level else 1
+        return max(longest, row)
+
+    def _iterate(
+        self, read_dictionary: Callable[[Page], None], read_page: Callable[[Page], Iterator[_T]]
+    ) -> Iterator[_T]:
         for page in iterate_pages(self._file, self._chunk):
             try:
                 if page.kind == DICTIONARY:
-                    self._read_dictionary(page)
+                    read_dictionary(page)
                 elif page.kind in (DATA, DATA_2):
-                    yield from self._read_values(page)
+                    yield from read_page(page)
             except (IndexError, ValueError) as error:
                 raise make_damage_error(f"column {self._chunk.name!r}") from error
 
@@ -198,37 +254,23 @@ class ColumnValues:
                 self._words.write(piece)
             self._ends.append(self._words.tell())
 
+    def _read_number_dictionary(self, page: Page) -> None:
+        body = self._open_body(page.place, page.packed_size, page.size, is_packed=True)
+        for piece in _iterate_pieces(body, page.values * self._chunk.width):
+            self._words.write(piece)
+
     def _read_values(self, page: Page) -> Iterator[LeafValue]:
         chunk = self._chunk
-        widths = chunk.most_lists.bit_length(), chunk.most_defined.bit_length()
-        sizes = page.level_sizes
-        before = sum(sizes) if sizes else 0
-        body = self._open_body(
-            page.place + before,
-            page.packed_size - before,
-            page.size - before,
-            is_packed=page.is_packed,
-        )
-        found = []
-        place = page.place
-        for number, width in enumerate(widths):
-            if sizes is not None:
-                self._file.seek(place)
-                place += sizes[number]
-                levels = _read_exactly(self._file, sizes[number]) if width else b""
-            else:
-                levels = _read_exactly(body, _read_length(body)) if width else b""
-            found.append(iterate_packed_numbers(levels, width, page.values))
+        lists_levels, defined_levels, body = self._open_page(page)
         if page.encoding == PLAIN:
             sized = _iterate_sizes(body)
         elif page.encoding in _BY_DICTIONARY:
             sized = self._iterate_words(body, page.values)
         else:
-            raise InputError(
-                f"column {chunk.name!r} has a page of {page.size:,} bytes in encoding "
-                f"{page.encoding}, which is read in small pages only; {WAY_OUT}"
-            )
-        for lists, defined in zip(*found, strict=True):
+            raise self._make_encoding_error(page)
+        for lists, defined in zip(
+            _iterate_numbers(lists_levels), _iterate_numbers(defined_levels), strict=True
+        ):
             if defined < chunk.most_defined:
                 yield LeafValue(lists, defined, 0, _read_nothing)
                 continue
@@ -243,15 +285,84 @@ class ColumnValues:
                 for _ in _iterate_pieces(source, size):
                     pass
 
-    def _iterate_words(self, body: IO[bytes], values: int) -> Iterator[tuple[int, IO[bytes]]]:
+    def _read_numbers(self, page: Page, *, at_once: int) -> Iterator[NumberPart]:
+        chunk = self._chunk
+        lists_levels, defined_levels, body = self._open_page(page)
+        indexes: Iterator[int] | None = None
+        if page.encoding in _BY_DICTIONARY:
+            indexes = self._iterate_indexes(body, page.values)
+        elif page.encoding != PLAIN:
+            raise self._make_encoding_error(page)
+        every_list, every_defined = map(_iterate_numbers, (lists_levels, defined_levels))
+        for start in range(0, page.values, at_once):
+            count = min(at_once, page.values - start)
+            lists = bytes(islice(every_list, count))
+            defined = bytes(islice(every_defined, count))
+            there = defined.count(chunk.most_defined)
+            if indexes is None:
+                values = _read_exactly(body, there * chunk.width)
+            else:
+                values = b"".join(map(self._read_word, islice(indexes, there)))
+            yield NumberPart(lists, defined, values)
+
+    def _read_word(self, index: int) -> bytes:
+        self._words.seek(index * self._chunk.width)
+        return _read_exactly(self._words, self._chunk.width)
+
+    def _read_list_levels(self, page: Page) -> Iterator[Iterator[tuple[int, int]]]:
+        yield self._open_page(page)[0]
+
+    def _make_encoding_error(self, page: Page) -> InputError:
+        return InputError(
+            f"column {self._chunk.name!r} has a page of {page.size:,} bytes in encoding "
+            f"{page.encoding}, which is read in small pages only; {WAY_OUT}"
+        )
+
+    def _open_page(
+        self, page: Page
+    ) -> tuple[Iterator[tuple[int, int]], Iterator[tuple[int, int]], IO[bytes]]:
+        """Give the levels of a page in lists, those of definition, and its values."""
+        chunk = self._chunk
+        sizes = page.level_sizes
+        before = sum(sizes) if sizes else 0
+        body = self._open_body(
+            page.place + before,
+            page.packed_size - before,
+            page.size - before,
+            is_packed=page.is_packed,
+        )
+        found = []
+        place = page.place
+        for number, most in enumerate((chunk.most_lists, chunk.most_defined)):
+            width = most.bit_length()
+            if sizes is not None:
+                self._file.seek(place)
+                place += sizes[number]
+                levels = self._read_levels(self._file, sizes[number]) if width else b""
+            else:
+                levels = self._read_levels(body, _read_length(body)) if width else b""
+            found.append(_iterate_runs(levels, width, page.values))
+        return found[0], found[1], body
+
+    def _read_levels(self, file: IO[bytes], size: int) -> bytes:
+        if size > _LEVELS_MOST:
+            raise InputError(
+                f"column {self._chunk.name!r} has a page of too many values; {WAY_OUT}"
+            )
+        return _read_exactly(file, size)
+
+    def _iterate_indexes(self, body: IO[bytes], values: int) -> Iterator[int]:
         width = _read_exactly(body, 1)[0]
         if width > 32:
             raise ValueError("indexes of more than 32 bits")
         numbers = body.read(_LEVELS_MOST + 1)
         if len(numbers) > _LEVELS_MOST:
             raise ValueError("indexes of more than 16 MB")
+        return iterate_packed_numbers(numbers, width, values)
+
+    def _iterate_words(self, body: IO[bytes], values: int) -> Iterator[tuple[int, IO[bytes]]]:
         words: Any = self._words
-        for index in iterate_packed_numbers(numbers, width, values):
+        for index in self._iterate_indexes(body, values):
             start, end = self._ends[index], self._ends[index + 1]
             words.seek(start)
             yield end - start, words
@@ -263,7 +374,7 @@ class ColumnValues:
             return open_range(self._file, place, packed)
         import pyarrow as pa
 
-        most = _AT_ONCE if codec in _IN_PIECES else PAGE_MOST
+        most = AT_ONCE if codec in IN_PIECES else PAGE_MOST
         if packed <= most and size <= most:
             self._file.seek(place)
             data = _read_exactly(self._file, packed)
@@ -273,7 +384,7 @@ class ColumnValues:
         if codec == "SNAPPY":
             pieces = unpack_snappy(open_range(self._file, place, packed))
             return io.BufferedReader(PieceStream(lambda: next(pieces, b"")), _PIECE)
-        if codec not in _IN_PIECES:
+        if codec not in IN_PIECES:
             raise InputError(
                 f"column {self._chunk.name!r} has a page of {size:,} bytes packed as {codec}, and "
                 f"one packed so may have {PAGE_MOST:,}; {WAY_OUT}, or packed as zstd"
@@ -337,8 +448,18 @@ def iterate_packed_numbers(data: bytes, width: int, count: int) -> Iterator[int]
     Raises:
         ValueError: There are fewer.
     """
+    return _iterate_numbers(_iterate_runs(data, width, count))
+
+
+def _iterate_numbers(runs: Iterator[tuple[int, int]]) -> Iterator[int]:
+    for number, count in runs:
+        yield from repeat(number, count)
+
+
+def _iterate_runs(data: bytes, width: int, count: int) -> Iterator[tuple[int, int]]:
+    """Give each number, and how often it comes there; those of a group of eight one by one."""
     if not width:
-        yield from (0 for _ in range(count))
+        yield 0, count
         return
     reader = ThriftReader(data)  # a run begins with a number as Thrift writes it
     mask = (1 << width) - 1
@@ -353,12 +474,12 @@ def iterate_packed_numbers(data: bytes, width: int, count: int) -> Iterator[int]
             if reader.place > len(data) or not run:
                 raise ValueError("ends too early")
             count -= run
-            yield from (number for _ in range(run))
+            yield number, run
             continue
         for place in range(begin, min(len(data), begin + (head >> 1) * width), width):
             packed = int.from_bytes(data[place : place + width], "little")
             for shift in range(0, min(8, count) * width, width):
-                yield packed >> shift & mask
+                yield packed >> shift & mask, 1
             count -= min(8, count)
         reader.place = begin + (head >> 1) * width
 

@@ -22,7 +22,7 @@ from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
-    count_text_bytes,
+    count_memory,
     describe_json,
     find_too_many_values,
     find_too_much_text,
@@ -297,7 +297,19 @@ def _is_whole_object(start: bytes, head: bytes) -> bool:
     except ValueError:
         # A broken first line before lines that are objects; in a document they would be indented
         # and the first line would be a bracket alone, or end in a comma or a bracket.
-        return not start.endswith((b",", b"[", b"{")) or b"\n{" in head
+        return not start.endswith((b",", b"[", b"{")) or _has_object_line(head)
+    return True
+
+
+def _has_object_line(head: bytes) -> bool:
+    """Say whether lines are objects of their own: in a list, all but the last end in a comma."""
+    lines = head.split(b"\n")[1:]
+    if any(line.lstrip().startswith((b"]", b"}")) for line in lines):
+        return False
+    try:
+        json.loads(next((line for line in lines if line.startswith(b"{")), b""))
+    except (ValueError, RecursionError):
+        return False
     return True
 
 
@@ -341,7 +353,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     refused = InputError(cells, path=path, line=number)
                     yield FileRecord(path, number, number, 0, 0, refused)
                     continue
-                size = count_text_bytes(cells)
+                size = count_memory(cells)
                 record = [
                     FileRecord(
                         path, number, number, 0, size, _clean_row(cells, path, number, COLUMNS_ROW)

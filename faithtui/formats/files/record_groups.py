@@ -7,9 +7,13 @@ file may be larger than memory.
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
+
+from faithtui.domain.limits import RECORD
+from faithtui.errors import InputError
 
 
 class RecordGroups:
@@ -22,7 +26,8 @@ class RecordGroups:
         self._connection.execute("PRAGMA synchronous = OFF")
         self._connection.execute("BEGIN")
         self._connection.execute(
-            "CREATE TABLE record (key TEXT, rank TEXT, number INTEGER PRIMARY KEY, value TEXT)"
+            "CREATE TABLE record "
+            "(key TEXT, rank TEXT, number INTEGER PRIMARY KEY, value TEXT, size INTEGER)"
         )
 
     def __enter__(self) -> Self:
@@ -47,15 +52,37 @@ class RecordGroups:
             rank: Where it stands among those of its key, as text that sorts so; equal ones stay in
                 order.
         """
+        text = json.dumps(value, ensure_ascii=False)
+        size = len(text) if text.isascii() else sys.getsizeof(text) + len(text.encode())
         self._connection.execute(
-            "INSERT INTO record (key, rank, value) VALUES (?, ?, ?)",
-            (key, rank, json.dumps(value, ensure_ascii=False)),
+            "INSERT INTO record (key, rank, value, size) VALUES (?, ?, ?, ?)",
+            (key, rank, text, size),
         )
 
     def __iter__(self) -> Iterator[tuple[str, list[Any]]]:
-        """Give each key with its records, in the order in which the keys came first."""
+        """Give each key with its records, in the order in which the keys came first.
+
+        Those that `list_too_large` gives are left out.
+        """
         for key in self.list_keys():
-            yield key, list(self.list_values(key))
+            if self._measure(key)[1] <= RECORD.most:
+                yield key, list(self.list_values(key))
+
+    def list_too_large(self) -> Iterator[tuple[Any, InputError]]:
+        """Give each key whose records are more together than one may be: its first one, and why."""
+        for key in self.list_keys():
+            count, size = self._measure(key)
+            problem = RECORD.find_problem(size)
+            if problem is not None:
+                why = InputError(f"`{key}` stands in {count:,} records; all together {problem}")
+                yield next(self.list_values(key)), why
+
+    def _measure(self, key: str) -> tuple[int, int]:
+        """Count the records of a key, and the bytes of memory that their texts take."""
+        [(count, size)] = self._connection.execute(
+            "SELECT count(*), sum(size) FROM record WHERE key = ?", (key,)
+        )
+        return count, size
 
     def list_keys(self) -> Iterator[str]:
         """List the keys, in the order in which they came first."""
@@ -80,4 +107,6 @@ class RecordGroups:
         return (json.loads(value) for (value,) in rows)
 
     def _make_index(self) -> None:
-        self._connection.execute("CREATE INDEX IF NOT EXISTS by_key ON record (key, rank, number)")
+        self._connection.execute(
+            "CREATE INDEX IF NOT EXISTS by_key ON record (key, rank, number, size)"
+        )

@@ -100,6 +100,9 @@ class TaskReader:
                     yield refuse_record(each, error)
                     continue
                 groups.add(conversation, {**each.found, _LINE: each.line})
+            for value, too_large in groups.list_too_large():
+                assert last is not None
+                yield refuse_record(replace(last, line=value[_LINE]), too_large)
             for conversation, values in groups:
                 assert last is not None
                 lines = [value.pop(_LINE) for value in values]

@@ -6,7 +6,7 @@ the passages are those that its claims were judged against.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +88,8 @@ class ClaimRowReader:
                     continue
                 sources.add(str(row.get("source")))
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
+            for row, too_large in groups.list_too_large():
+                yield refuse_record(replace(last, line=row["_line"]), too_large)
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
                 place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})

@@ -117,11 +117,11 @@ class Writer:
             self._queue.wait_for_urgent_work()
 
     @contextlib.contextmanager
-    def expect_many_writes(self) -> Iterator[None]:
+    def expect_many_writes(self) -> Iterator[Callable[[], None]]:
         """Hold more pages and fold the log in less often; see `Database.expect_many_writes`."""
         self._set_log_and_cache(MANY_WRITES_LOG_PAGES, MANY_WRITES_CACHE_KB)
         try:
-            yield
+            yield lambda: self._set_log_and_cache(MANY_WRITES_LOG_PAGES, _CACHE_KB)
         finally:
             # The store may be closed by now, and a full disk is told by whoever writes next.
             with contextlib.suppress(StoreError, sqlite3.OperationalError):
@@ -135,6 +135,7 @@ class Writer:
             if log_pages == _LOG_PAGES:
                 # Else whoever saves the next label would fold in what was written.
                 raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if cache_kb == _CACHE_KB:
                 raw.execute("PRAGMA shrink_memory")
 
         if threading.current_thread() is self._thread:
