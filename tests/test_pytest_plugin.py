@@ -265,6 +265,18 @@ def test_the_examples_of_the_page_are_tests(run: Run) -> None:
     found = run(bot + "\n".join(blocks))
     found.assert_outcomes(passed=1, failed=1)
     assert "gate over labels.db: there is no" in found.stdout.str()
+    # The message on the page is the one of the bot that it quotes.
+    said, passage = (
+        "It can be returned for 90 days. Returns are free.",
+        "30 days. Returns are free.",
+    )
+    assert f"*{said}*" in page
+    [message] = re.findall(r"^```text\n(faithfulness is .*?)^```$", page, re.MULTILINE | re.DOTALL)
+    bot = f"def ask_my_bot(question): return {said!r}, ['It can be returned for {passage}']\n"
+    failed = run(bot + blocks[0])
+    printed = [line.removeprefix("E").strip() for line in failed.stdout.lines]
+    for line in message.splitlines():
+        assert any(each.endswith(line.strip()) for each in printed), line
 
 
 def test_results_come_through_the_processes_of_xdist(run: Run) -> None:

@@ -5,10 +5,10 @@ by its metavar, so that a new one is completed without a word here. Nothing may 
 somebody presses TAB, and no error may reach the line that is typed: then nothing is offered.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from faithtui.cli.output import ColorMode
 from faithtui.errors import FaithtuiError
@@ -26,6 +26,38 @@ def add_value_completion(command: Any) -> None:
         command: As Typer makes it; its types are private there.
     """
     _add_to_commands((), command)
+
+
+class BashLine(NamedTuple):
+    """A line as bash has it while it is completed, with the words that a program would get."""
+
+    words: tuple[str, ...]
+    position: int
+    """Of the word that is completed."""
+    kept: str
+    """Beginning of that word which stays on the line: bash replaces what follows it."""
+
+
+def join_bash_words(words: Sequence[str], position: int) -> BashLine:
+    """Join what bash cut at colons and equal signs, at which it begins a new word.
+
+    `--judge openai:gp` comes as the words `--judge`, `openai`, `:` and `gp`. Whether a blank stood
+    beside a sign is not known; nobody types one there.
+    """
+    joined: list[str] = []
+    at = position
+    is_open = False
+    for place, word in enumerate(words):
+        is_sign = bool(joined) and bool(word) and set(word) <= {":", "="}
+        if is_open or is_sign:
+            joined[-1] += word
+        else:
+            joined.append(word)
+        is_open = is_sign
+        if place == position:
+            at = len(joined) - 1
+    kept = joined[at][: joined[at].rfind(":") + 1] if at < len(joined) else ""
+    return BashLine(tuple(joined), at, kept.rpartition("=")[2])
 
 
 def find_completer(command: str, parameter: Any) -> "Callable[[Path | None], Words] | None":

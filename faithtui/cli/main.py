@@ -4,7 +4,9 @@
 need.
 """
 
+import io
 import os
+from contextlib import redirect_stdout
 from typing import Annotated
 
 import typer
@@ -79,8 +81,23 @@ def _complete_line() -> None:
     """Answer a shell that completes a line."""
     from typer.main import get_command
 
-    from faithtui.cli.completion import add_value_completion
+    from faithtui.cli.completion import add_value_completion, join_bash_words
 
     command = get_command(app)
     add_value_completion(command)
-    command(prog_name="faithtui", complete_var=COMPLETION)
+    if os.environ[COMPLETION] != "complete_bash":
+        command(prog_name="faithtui", complete_var=COMPLETION)
+        return
+    words = os.environ.get("COMP_WORDS", "")
+    line = join_bash_words(
+        words.split("\n" if "\n" in words else " "), int(os.environ.get("COMP_CWORD", 0))
+    )
+    os.environ["COMP_WORDS"] = "\n".join(line.words)
+    os.environ["COMP_CWORD"] = str(line.position)
+    offered = io.StringIO()
+    try:
+        with redirect_stdout(offered):
+            command(prog_name="faithtui", complete_var=COMPLETION)
+    finally:
+        for each in offered.getvalue().splitlines():
+            print(each.removeprefix(line.kept))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.completion import find_completer
+from faithtui.cli.completion import find_completer, join_bash_words
 from faithtui.cli.entry import COMPLETION
 from tests.docs.test_command_names import COMMANDS
 
@@ -125,6 +125,36 @@ def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path:
 )
 def test_values_that_are_always_there(line: str, some: list[str], tmp_path: Path) -> None:
     assert offered(tmp_path, line) == some
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "kept"),
+    [
+        ("run|--judge|openai|:|gp", "run|--judge|openai:gp", "openai:"),
+        ("run|--judge|openai|:", "run|--judge|openai:", "openai:"),
+        ("run|--judge|=|openai|:|gp", "run|--judge=openai:gp", "openai:"),
+        ("run|--judge|=|of", "run|--judge=of", ""),
+        ("run|--judge|=", "run|--judge=", ""),
+        ("run|--judge|of", "run|--judge|of", ""),
+        ("run|a|:|b|--judge|of", "run|a:b|--judge|of", ""),
+        ("run|--map|a|=|b", "run|--map|a=b", ""),
+        ("run|", "run|", ""),
+    ],
+)
+def test_what_bash_cut_at_colons_is_one_word(typed: str, words: str, kept: str) -> None:
+    cut = typed.split("|")
+    joined = tuple(words.split("|"))
+    assert join_bash_words(cut, len(cut) - 1) == (joined, len(joined) - 1, kept)
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash here")
+def test_bash_completes_judges_behind_their_colon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAITHTUI_JUDGE", "openai:gpt-4o")
+    assert in_bash("faithtui run --judge openai : g", tmp_path) == ["gpt-4o"]
+    assert in_bash("faithtui run --judge = openai : g", tmp_path) == ["gpt-4o"]
+    assert in_bash("faithtui run --judge = off", tmp_path) == ["offline"]
 
 
 def test_every_run_judge_set_and_metric_of_a_command_line_is_completed() -> None:

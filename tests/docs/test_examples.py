@@ -27,12 +27,12 @@ def test_examples_of_a_page_hold(
     page: str, fewest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
     ran = doctest.testfile(
         str(DOCS / page),
         module_relative=False,
         encoding="utf-8",
         optionflags=doctest.IGNORE_EXCEPTION_DETAIL,
-        globs={"folder": tmp_path},
     )
     assert ran.attempted > fewest
     assert ran.failed == 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
-from faithtui.cli.output import print_json, print_text, print_to_stderr
+from faithtui.cli.output import is_quiet, print_json, print_text, print_to_stderr
 from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
 
@@ -80,7 +80,10 @@ def _print_result(
     from faithtui.store.records import ItemState
 
     if not complete:
-        print_to_stderr("judging real conversations with the embedded judge (no key, no network)")
+        if not is_quiet():
+            print_to_stderr(
+                "judging real conversations with the embedded judge (no key, no network)"
+            )
         asyncio.run(runner.execute_run(store, run, ProgressLine()))
     agreement = compute_run_agreement(store, run)
     if as_json:

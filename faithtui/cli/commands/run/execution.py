@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from faithtui.cli.commands.run.preview import print_cost_notice
-from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
+from faithtui.cli.output import is_quiet, plural, print_hint, print_text, print_to_stderr
 from faithtui.cli.run_outcome import (
     choose_exit_code,
     choose_gravest_code,
@@ -70,7 +70,7 @@ def _execute_one_of(
     store: Store, run: RunId, runs: int, *, as_json: bool, environment: RunEnvironment
 ) -> int:
     """Execute one of several runs, and say on stderr which it is."""
-    if runs > 1 and not as_json:
+    if runs > 1 and not as_json and not is_quiet():
         spec = store.runs.row(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
     return execute_with_progress(store, run, as_json=as_json, environment=environment)
