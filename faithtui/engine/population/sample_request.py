@@ -79,6 +79,8 @@ def complete_request(request: PopulationRequest, before: SampleRow | None) -> Po
     design, keys = request.design, request.stratified_by
     if before is not None:
         was = _read_design(before)
+        if design is None and was is PopulationDesign.SIMPLE and keys:
+            design = PopulationDesign.STRATIFIED  # its one stratum is split
         design = design or was
         if keys is None and design in (was, PopulationDesign.UNCERTAINTY):
             keys = before.stratified_by

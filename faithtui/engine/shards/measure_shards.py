@@ -36,6 +36,7 @@ from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.engine.shards.table_reader import count_failed
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.formats.readers.registry import AUTO, find_reader
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.registry import find_missing_key
 
@@ -265,6 +266,8 @@ def execute_request(
     elif request.ray_address is not None:
         raise ConfigError("--ray-address goes with --on ray; leave it out, or add --on ray")
     settings.make_asking_options()
+    if settings.choice.name != AUTO:
+        find_reader(settings.choice.name)
     described = settings.describe()
     if settings.wave is None:
         check_key(settings)

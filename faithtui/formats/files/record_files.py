@@ -46,6 +46,9 @@ SAMPLE_RECORDS: Final = 32
 SAMPLE_BYTES: Final = 4 * 1024 * 1024
 """Records that decide what a file is, and how many bytes of them are looked at."""
 
+_NEVER_EMPTY: Final = frozenset((".parquet", ".arrow", ".feather", ".ipc"))
+"""Endings of files that have some bytes whatever they hold."""
+
 PARQUET = b"PAR1"
 ARROW_FILE = b"ARROW1"
 ARROW_STREAM = b"\xff\xff\xff\xff"
@@ -260,6 +263,12 @@ def _find_kind(path: Path, head: bytes) -> FileKind:
     for magic, name in _OTHER_FILES:
         if head.startswith(magic):
             raise InputError(f"is {name}", path=path)
+    if not head and path.suffix.lower() in _NEVER_EMPTY:
+        raise InputError(
+            "is empty, as no Parquet or Arrow file is, even without rows: it was cut short; write "
+            "or copy it again",
+            path=path,
+        )
     if head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
         return FileKind.COLUMNS
     if b"\x00" in head:

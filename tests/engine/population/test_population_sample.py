@@ -191,6 +191,16 @@ def test_drawing_all_at_once_and_in_two_parts_is_the_same_set(
         assert set(list_drawn(store, row)) == set(list_drawn(other, its))
 
 
+def test_strata_named_for_a_second_draw_split_a_simple_sample(store: Store, results: str) -> None:
+    simple = PopulationDesign.SIMPLE
+    draw_population_sample(store, results, PopulationRequest(size=20, design=simple), "ann")
+    found = draw_population_sample(
+        store, results, PopulationRequest(size=20, stratified_by=("verdict",)), "ann"
+    )
+    assert len(found.row.strata) > 1
+    assert sum(each.drawn for each in found.row.strata) == 40
+
+
 def test_whole_conversations_come_with_all_their_claims(store: Store, results: str) -> None:
     request = PopulationRequest(size=9, design=PopulationDesign.CONVERSATIONS)
     row = draw_population_sample(store, results, request, "ann").row

@@ -143,6 +143,15 @@ def test_a_shard_that_cannot_be_read_leaves_the_others_whole(tmp_path: Path) -> 
     assert [each.error_code for each in summary.outcomes] == [3, 0]
 
 
+def test_an_empty_file_is_a_whole_shard_only_where_its_format_has_such(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s" / "a.jsonl")
+    (tmp_path / "s" / "b.jsonl").write_text("")
+    (tmp_path / "s" / "c.parquet").write_text("")
+    summary = measure_shards(tmp_path / "s", tmp_path / "r")
+    assert (summary.shards, summary.whole) == (3, 2)
+    assert "c.parquet: is empty, as no Parquet or Arrow file is" in summary.problems[0]
+
+
 def test_a_budget_counts_what_was_spent_before(tmp_path: Path) -> None:
     source = write_source(tmp_path / "s", 2)
     with willing_server() as server:
@@ -208,6 +217,7 @@ def test_two_processes_give_what_one_gives_under_one_budget(tmp_path: Path) -> N
         ({"workers": 0}, "there are 0 workers"),
         ({"on": "slurm"}, "there is no engine `slurm`; known: local, ray"),
         ({"metric": "bleu"}, "bleu"),
+        ({"format": "parquet3"}, "there is no format `parquet3`"),
         ({"concurrency": 0}, "concurrency is 0"),
         ({"judge": "openai:m"}, "key"),
         ({"results": "s3://bucket/results"}, "is an address"),

@@ -1,6 +1,7 @@
 """One worker and one shard: the rows, kills, failures, locks and limits."""
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Image, Turn
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.text import sentences
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.library.measurement import measure_async
@@ -29,8 +31,9 @@ from faithtui.engine.shards.table_reader import iter_measured_rows
 from faithtui.errors import ExportError, InputError, JudgeError, JudgeRefused
 from faithtui.formats.images import MAX_IMAGES
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
+from faithtui.judges.embedded import answers
 from faithtui.output_files import move_into_place
-from tests.engine.building import CountingJudge, failing
+from tests.engine.building import CountingJudge, conversation, failing
 from tests.engine.shards.shard_files import (
     SETTINGS,
     TALKS,
@@ -482,3 +485,24 @@ async def test_rows_of_conversations_are_not_parsed_for_the_table_of_replies(
         monkeypatch.setattr(journal_module, "from_json", note)
         replies = list(found.iter_replies(shard.name))
     assert len(parsed) == len(replies) == content.count(b'{"key"') > 0
+
+
+@pytest.mark.thorough
+async def test_a_worker_holds_nothing_more_after_more_conversations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is remembered of texts has bounds that take thousands of them to be reached.
+    monkeypatch.setattr(answers, "_KEPT_TRUTHS", 1)
+    monkeypatch.setattr(sentences, "_split_passage", sentences._split_text)
+    shard = write_shard(tmp_path, [conversation(f"{number}", 1) for number in range(600)])
+    held: dict[int, int] = {}
+
+    def count_objects(outcome: ShardOutcome) -> None:
+        if outcome.conversations % 200 == 0:
+            gc.collect()
+            held[outcome.conversations] = len(gc.get_objects())
+
+    settings = change(SETTINGS, options={"include_reason": False})
+    await measure_shard_async(settings, shard, tmp_path / "r", on_progress=count_objects)
+    # Of what is finished there are numbers in arrays alone: not one object a conversation.
+    assert held[600] - held[200] < 400
