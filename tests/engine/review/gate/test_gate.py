@@ -1104,3 +1104,56 @@ def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calen
     accepting = replace(order, accept=("unfinished_run",))
     kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
     assert "the judge failed" not in kappa.reason
+
+
+def agree_throughout(number: int, place: int, judge: str) -> str:
+    return judge
+
+
+@pytest.mark.parametrize("way", ["undone", "replaced", "settled by another", "settled alone"])
+def test_labels_that_were_changed_until_they_agree_are_asked_about(
+    empty: Store, calendar: Calendar, way: str
+) -> None:
+    """Ten of 96 labels differ from the judge's at first, and none in the end."""
+    run = run_over(empty)
+    label(empty, run)
+    if way == "undone":
+        for _ in range(TALKS * len(CLAIMS)):
+            empty.reviews.undo("ann")
+    is_settled = way.startswith("settled")
+    label(
+        empty,
+        run,
+        agree_throughout,
+        by="bo" if way == "settled by another" else "ann",
+        action=Action.ADJUDICATED if is_settled else Action.BLIND,
+    )
+    accepted = ("not_blind",) if is_settled else ()
+    asked, why = ask(empty, run, calendar, *accepted)
+    assert (asked, "10 of the 96 labelled claims" in why) == (CheckOutcome.UNDECIDED, True)
+    assert "--accept changed_labels" in why
+    passed, _ = ask(empty, run, calendar, "changed_labels", *accepted)
+    assert passed is CheckOutcome.PASSED
+
+
+def test_a_label_that_was_changed_away_from_the_judge_is_not_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run, agree_throughout)
+    label(empty, run)
+    assert ask(empty, run, calendar)[0] is CheckOutcome.PASSED
+
+
+def test_labels_that_were_imported_once_the_judge_had_spoken_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    calendar.wait(1)
+    label(empty, run, action=Action.IMPORTED)
+    asked, why = ask(empty, run, calendar)
+    assert (asked, "--accept imported_labels" in why) == (CheckOutcome.UNDECIDED, True)
+    assert ask(empty, run, calendar, "imported_labels")[0] is CheckOutcome.PASSED
+    # A run that is made anew does not make its verdicts unknown to whoever imported them.
+    again = run_over(empty)
+    assert ask(empty, again, calendar)[0] is CheckOutcome.UNDECIDED
