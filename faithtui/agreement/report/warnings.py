@@ -18,7 +18,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_codes
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 
 FEW_GROUPS = 20
@@ -301,10 +301,15 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
         return
     yield from _warn_of_table(report)
     if report.agreement.clusters < FEW_GROUPS:
+        rough = f"intervals are rough below {FEW_GROUPS}"
+        if report.agreement.clusters < FEWEST_GROUPS:
+            rough = (
+                f"below {FEWEST_GROUPS} there are intervals of the share of this run alone, and "
+                "none of other figures or of future conversations"
+            )
         yield make_warning(
             "few_conversations",
-            f"The compared {many} come from {format_group_count(report)} only; "
-            f"intervals are rough below {FEW_GROUPS}.",
+            f"The compared {many} come from {format_group_count(report)} only; {rough}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
         )

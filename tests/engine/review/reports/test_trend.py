@@ -295,8 +295,8 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         assert alone.accuracy.value != report.claims.percent.value
         # So the report says that its own figures are without these weights, and where they are.
         assert "claims, counted alike though drawn by strata, " in report.headline
-        (said,) = (each for each in report.warnings if each.code == "sample_of_other_run")
-        assert "faithtui trend shop has them with the weights of the drawing" in said.message
+        (warning,) = (each for each in report.warnings if each.code == "sample_of_other_run")
+        assert "faithtui trend shop has them with the weights of the drawing" in warning.message
     else:
         assert "counted alike though" not in report.headline
     assert last.change is not None
