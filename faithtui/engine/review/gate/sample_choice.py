@@ -47,6 +47,11 @@ _CHANGED = (
     "their label was changed, or settled against all other annotators: whoever knows where they "
     "differ can make them agree."
 )
+_BESIDE = (
+    "the figures are of {many:,} labelled claims; {beside:,} of the same data sets lie in "
+    "conversations that this run did not judge, and were labelled before it was made: whoever "
+    "knows labels can choose conversations that suit."
+)
 _IMPORTED = (
     "the labels of {late:,} of the {many:,} labelled claims in the figures came with data after a "
     "run had judged them: nothing says whether those who gave them saw its verdicts."
@@ -87,6 +92,7 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
         *_warn_of_deletions(store, run),
         *_warn_of_changes(store, run, counted),
         *_warn_of_imports(store, counted),
+        *_warn_of_chosen_conversations(store, run, readings, counted),
     ]
     drawing = _find_drawing(store, readings)
     if drawing is None or not (inside := _list_labelled(readings.claims)):
@@ -152,6 +158,32 @@ def _warn_of_imports(store: Store, counted: Sequence[ClaimUnit]) -> list[ReportW
     if late <= MANY_KNOWN * len(counted):
         return []
     return [_warn("imported_labels", _IMPORTED.format(late=late, many=len(counted)))]
+
+
+def _warn_of_chosen_conversations(
+    store: Store, run: RunRow, readings: RunUnits, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
+    """Warn of a run over some conversations of a data set, made once their labels were known.
+
+    A claim set is not asked: it was drawn, and `drawn_after_labels` asks when. Nor are other parts
+    of a split, which is random.
+    """
+    if readings.design.claim_set is not None or not counted:
+        return []
+    claims = [each.claim for each in counted]
+    known = store.provenance.list_labelled_before(claims, run.created_at)
+    if len(known) <= MANY_KNOWN * len(counted):
+        return []
+    splits = store.splits.map_conversations_to_splits()
+    parts = {splits.get(each.conversation) for each in counted}
+    beside = sum(
+        number
+        for place, number in store.provenance.count_labelled_beside(run.id).items()
+        if splits.get(place) in parts
+    )
+    if beside < LARGE_SAMPLE * len(counted):
+        return []
+    return [_warn("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
 
 
 def _warn_of_changes(
