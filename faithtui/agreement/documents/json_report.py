@@ -428,7 +428,11 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     VerdictCount: JsonForm(left_out={"judge": "the key of the object"}),
     RaterReport: JsonForm(
-        left_out={"overrides": "in `override_rate`", "agreement": "in `judge_vs_rater`"},
+        left_out={
+            "overrides": "in `override_rate`",
+            "agreement": "in `judge_vs_rater`",
+            "hasty": "in the warning `hasty_labels`",
+        },
         renamed={"reviewer": "id"},
         more=_make_extra_rater_fields,
         order=("id", "labels", "blind", "override_rate"),

@@ -118,8 +118,8 @@ def _explain_kappa_check(check: CriterionCheck, level: LevelReport, run: str) ->
         words = "is 0 whatever annotators say" if human is None else "is 0 or has no value"
         reason = f"the judge says {always} of all {many} in this run, so that kappa {words}"
         return replace(check, outcome=outcome, reason=f"{reason}: {_OTHER_JUDGE}")
-    way = _SAMPLE.format(run=run)
-    return replace(check, reason=f"{explain_kappa(level)}: label more {many}; {way}")
+    way, among = _SAMPLE.format(run=run), f"of the {level.table.n:,} compared {many}"
+    return replace(check, reason=f"{explain_kappa(level)} {among}: label more {many}; {way}")
 
 
 def _explain_recall_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:

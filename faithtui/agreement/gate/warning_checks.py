@@ -51,6 +51,9 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "other_samples": _OF_LABELS,
     "drawing_unknown": _OF_LABELS,
     "labels_deleted": _OF_LABELS,
+    "other_conversations": _OF_LABELS,
+    "changed_labels": _OF_LABELS,
+    "imported_labels": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
 

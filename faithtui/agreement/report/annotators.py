@@ -18,7 +18,7 @@ from faithtui.agreement.report.model import (
     PairReport,
     RaterReport,
 )
-from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.settings import HASTY_S, ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
     code_labels,
@@ -123,6 +123,7 @@ def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
                 blind=blind[number],
                 overrides=overrides[number],
                 median_seconds=float(np.median(timed)) if len(timed) else None,
+                hasty=int((timed < HASTY_S).sum()),
                 agreement=context.compute_agreement(wholes[number]),
             )
         )

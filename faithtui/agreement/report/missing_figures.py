@@ -45,17 +45,15 @@ def explain_kappa(level: LevelReport) -> str:
     return kappa.reason.words
 
 
-def explain_class_figure(found: Estimate, label: str) -> str:
-    """Say why a figure of one label is not there, or its interval; "" where both are."""
+def explain_class_figure(found: Estimate, label: str) -> str | None:
+    """Say why a figure of one label is not there; None where its reason says all there is."""
     match found.reason:
-        case None:
-            return ""
         case Reason.NO_PREDICTED_POSITIVES:
             return f"the judge never says {label}"
         case Reason.NO_REFERENCE_POSITIVES:
             return f"annotators never say {label}"
-        case reason:
-            return reason.words
+        case _:
+            return None
 
 
 def explain_nothing_compared(level: LevelReport) -> str:

@@ -393,6 +393,8 @@ class RaterReport:
     """Of the compared ones, those that differ from the judge."""
     median_seconds: float | None
     """Median of the seconds a unit was on screen; None where none were taken."""
+    hasty: int
+    """Labels that took less than `HASTY_S`."""
     agreement: Agreement
     """The person is the reference."""
 

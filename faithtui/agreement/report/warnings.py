@@ -9,16 +9,18 @@ from faithtui.agreement.report.annotator_error import FEWEST_SHARED
 from faithtui.agreement.report.headline import format_group_count
 from faithtui.agreement.report.headline import format_quantity as _count
 from faithtui.agreement.report.missing_figures import explain_kappa
-from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport
+from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport, RaterReport
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
+    HASTY_S,
+    MANY_HASTY,
     ReportLevel,
     ReportWarning,
     Severity,
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_codes
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 
 FEW_GROUPS = 20
@@ -35,8 +37,6 @@ OUTLIER = 0.25
 MANY_LEFT_OUT = 0.1
 """Share of the labelled claims called no fair claim, or left out for an `idk`, from which on it is
 asked whether these are the ones that the judge gets wrong."""
-HASTY_S = 2.0
-"""Seconds on a claim below which nobody has read it and its passages."""
 _ROUNDING = 1e-12
 
 _ORDER = (Severity.BLOCKING, Severity.CAUTION, Severity.INFO)
@@ -200,11 +200,7 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
                 yield ReportWarning(
                     "rater_outlier", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
                 )
-    hasty = [
-        each
-        for each in report.raters
-        if each.median_seconds is not None and each.median_seconds < HASTY_S
-    ]
+    hasty = [each for each in report.raters if _is_hasty(each)]
     # Together: labels under several names are no slower.
     if sum(each.labels for each in hasty) >= FEW_ITEMS:
         for each in hasty:
@@ -212,9 +208,21 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
                 f"{each.reviewer} took {each.median_seconds:.1f} s in the middle: too short to "
                 "have read."
             )
+            if each.median_seconds is not None and each.median_seconds >= HASTY_S:
+                message = (
+                    f"{each.hasty:,} of the {each.labels:,} labels of {each.reviewer} took less "
+                    f"than {HASTY_S:g} s each: too short to have read."
+                )
             yield ReportWarning(
                 "hasty_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
             )
+
+
+def _is_hasty(rater: RaterReport) -> bool:
+    """Say whether the middle label of an annotator was too fast, or many were."""
+    if rater.median_seconds is None:
+        return False
+    return rater.median_seconds < HASTY_S or rater.hasty >= MANY_HASTY * rater.labels
 
 
 def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
@@ -301,10 +309,15 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
         return
     yield from _warn_of_table(report)
     if report.agreement.clusters < FEW_GROUPS:
+        rough = f"intervals are rough below {FEW_GROUPS}"
+        if report.agreement.clusters < FEWEST_GROUPS:
+            rough = (
+                f"below {FEWEST_GROUPS} there are intervals of the share of this run alone, and "
+                "none of other figures or of future conversations"
+            )
         yield make_warning(
             "few_conversations",
-            f"The compared {many} come from {format_group_count(report)} only; "
-            f"intervals are rough below {FEW_GROUPS}.",
+            f"The compared {many} come from {format_group_count(report)} only; {rough}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
         )

@@ -210,6 +210,7 @@ def _print_plan(
     target: "PlanTarget",
 ) -> None:
     from faithtui.agreement.sampling.label_plan import expect_recall
+    from faithtui.domain.estimates import FEWEST_GROUPS
 
     print_text(
         f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
@@ -244,6 +245,12 @@ def _print_plan(
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
+    if basis.is_of_too_few:
+        print_text(
+            f"the claims are of {plural(basis.conversations, 'conversation')}: below "
+            f"{FEWEST_GROUPS} reports and gate have an interval of the share of this run alone, "
+            "whatever is labelled; for recall, kappa and future conversations judge more of them"
+        )
     if (recall := expect_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
         if basis.is_broad:

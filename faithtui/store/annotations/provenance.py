@@ -1,19 +1,27 @@
 """When, and under which guideline, the labels behind a run's figures were given."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.samples.claim_set_rows import among_claims
-from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
+from faithtui.store.schema.tables import (
+    claim,
+    conversation,
+    human_label,
+    run,
+    run_item,
+    verdict,
+    window,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,83 @@ class Provenance:
                 )
             )
             return {ClaimId(each) for each in found.scalars()}
+
+    def list_given_verdicts(self, claims: Collection[ClaimId]) -> dict[ClaimId, set[str]]:
+        """List every verdict that anybody ever gave on some claims, withdrawn since or not.
+
+        Those in bulk and those that accept the judge's are left out, as they never counted.
+        """
+        found: dict[ClaimId, set[str]] = defaultdict(set)
+        with self._database.open_reader() as connection:
+            for number, word in connection.execute(
+                select(human_label.c.claim_id, human_label.c.verdict)
+                .distinct()
+                .where(
+                    among_claims(claims, human_label.c.claim_id),
+                    human_label.c.verdict.is_not(None),
+                    human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
+                )
+            ):
+                found[ClaimId(number)].add(word)
+        return found
+
+    def list_imported_once_judged(self, claims: Collection[ClaimId]) -> set[ClaimId]:
+        """List the claims with a label that came with data after a run had judged them."""
+        judged_before = (
+            select(verdict.c.claim_id)
+            .join(window, window.c.id == verdict.c.window_id)
+            .join(run_item, run_item.c.id == window.c.run_item_id)
+            .join(run, run.c.id == run_item.c.run_id)
+            .where(
+                verdict.c.claim_id == human_label.c.claim_id,
+                run.c.created_at < human_label.c.created_at,
+            )
+        )
+        with self._database.open_reader() as connection:
+            found = connection.execute(
+                select(human_label.c.claim_id)
+                .distinct()
+                .where(
+                    among_claims(claims, human_label.c.claim_id),
+                    human_label.c.action == Action.IMPORTED.value,
+                    judged_before.exists(),
+                )
+            )
+            return {ClaimId(each) for each in found.scalars()}
+
+    def count_labelled_beside(self, run_id: RunId) -> dict[ConversationId, int]:
+        """Count what could have been left out of a run because of its labels.
+
+        Returns:
+            Labelled claims by conversation: of the data sets of the run, in conversations that it
+            did not judge and an earlier run did, with a label from before it was made.
+        """
+        inside = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+        sources = select(conversation.c.source).where(conversation.c.id.in_(inside))
+        made_at = select(run.c.created_at).where(run.c.id == run_id).scalar_subquery()
+        earlier = run.alias()
+        judged_before = (
+            select(verdict.c.claim_id)
+            .join(window, window.c.id == verdict.c.window_id)
+            .join(run_item, run_item.c.id == window.c.run_item_id)
+            .join(earlier, earlier.c.id == run_item.c.run_id)
+            .where(verdict.c.claim_id == claim.c.id, earlier.c.created_at < made_at)
+        )
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(claim.c.conversation_id, func.count(claim.c.id.distinct()))
+                .join(human_label, human_label.c.claim_id == claim.c.id)
+                .join(conversation, conversation.c.id == claim.c.conversation_id)
+                .where(
+                    conversation.c.source.in_(sources),
+                    conversation.c.id.not_in(inside),
+                    human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
+                    human_label.c.created_at < made_at,
+                    judged_before.exists(),
+                )
+                .group_by(claim.c.conversation_id)
+            )
+            return {ConversationId(number): count for number, count in rows}
 
     def read_label_origins(self, run_id: RunId, matched: Collection[ClaimId] = ()) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.

@@ -157,6 +157,10 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
     for level in report.levels:
         humans = report.get_humans(level.level)
         if humans is None:
+            if level.coverage.reviewed:
+                words = f"no {level.unit[0]} has labels of two annotators: how far they agree, "
+                words += "the most that can be asked of a judge, is not known"
+                lines += [BLANK, *wrap([Piece(words, "quiet")], width - 1, first=PAD)]
             continue
         words = (
             f"{humans.raters} annotators, {fmt.format_count(humans.units)} "

@@ -13,7 +13,7 @@ from faithtui.agreement.sampling.stopping_rules import (
     compute_effective_size,
     predict_half_width,
 )
-from faithtui.domain.estimates import LEVEL
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import QueueOutcome, QueueProgress
@@ -397,10 +397,15 @@ def _plan_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
     labels = sum(each.labels for each in basis.strata)
     source = f"by {fmt.count_in_words(labels, 'label')}" if labels else "assumed"
     failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
-    return [
-        *wrap([Piece(words, "strong")], width),
-        *wrap([Piece(f"if {failing} is right for {shares}{more} ({source})", "quiet")], width),
-    ]
+    lines = wrap([Piece(words, "strong")], width)
+    if basis.is_of_too_few:
+        few = (
+            f"of {fmt.count_in_words(basis.conversations, 'conversation')} only: below "
+            f"{FEWEST_GROUPS} there is no interval of recall, kappa or future conversations"
+        )
+        lines += wrap([Piece(few, "warn")], width)
+    source = f"if {failing} is right for {shares}{more} ({source})"
+    return [*lines, *wrap([Piece(source, "quiet")], width)]
 
 
 def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:

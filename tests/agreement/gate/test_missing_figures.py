@@ -77,8 +77,9 @@ def explain(
             [("yes", "yes", 40), ("yes", "no", 10), REST, ("no", None, 5)],
             Criterion.KAPPA,
             CheckOutcome.UNKNOWN,
-            "the judge uses one label alone, yes, which makes it 0 whatever annotators say: label "
-            "more claims; a sample by verdict (faithtui label 3 --sample stratified)",
+            "the judge uses one label alone, yes, which makes it 0 whatever annotators say of the "
+            "50 compared claims: label more claims; a sample by verdict (faithtui label 3 "
+            "--sample stratified)",
             id="its other verdicts are not labelled yet",
         ),
         pytest.param(

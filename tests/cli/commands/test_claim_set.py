@@ -44,8 +44,8 @@ def test_labels_of_one_store_measure_a_judge_in_another(
     assert "claim set «shop version 1»" in asked.out
     certificate = tmp_path / "certificate.json"
     words = ("--min-labels", "2", "--min-score", "0", "--point", "--level", "claims")
-    written = ("--write-certificate", certificate)
-    made = cli("gate", "1", "--set", "shop", *words, *written, "--store", other)
+    written = ("--write-certificate", certificate, "--store", other)
+    made = cli("gate", "1", "--set", "shop", *words, *written)
     assert made.code == 0, made.out
     assert '"name": "shop"' in certificate.read_text()
     assert cli("gate", "1", "--certificate", certificate, "--store", other).code == 0

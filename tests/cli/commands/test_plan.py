@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -92,6 +93,21 @@ def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
         "with --idk live, and without it of no alone" in told.out
     )
     assert cli("plan", "last", "--store", broad, "--json").json["recall_with_idk"] == "live"
+
+
+def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path: Path) -> None:
+    """As reports and the gate have no interval of recall or of future conversations there."""
+    few = tmp_path / "few.db"
+    with Store.open(few) as store:
+        talks = [talk(key, answers=1) for key in KEYS[:4]]
+        run = store.runs.create(SPEC, import_talks(store, talks))
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
+    told = cli("plan", "last", "--store", few)
+    assert "the claims are of 4 conversations: below 5 reports and gate have" in told.out
+    assert re.search(r"future conversations +cannot be foreseen", told.out)
+    widths = cli("plan", "last", "--store", few, "--json").json["half_widths"]
+    assert widths["rate_future_at_best"] is None
 
 
 def test_the_command_of_a_plan_draws_it(

@@ -2,16 +2,19 @@
 
 A sample speaks for its run as nobody knew beforehand what it would show. Who knows labels can try
 seeds until a sample has few of the judge's faults, who labels several samples can show the one
-that looks best, and who deletes conversations can delete those with the faults.
+that looks best, who deletes conversations can delete those with the faults, and who knows where a
+label differs from the judge's can give another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.agreement.report.units import RANDOM_DESIGNS
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import SampleId
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
@@ -38,6 +41,20 @@ _UNKNOWN = (
     "nothing says when the sample of «{name}» was drawn, nor how many labels other samples have: "
     "whoever knows labels can choose a sample that suits. Export the claim set again where it was "
     "drawn, and import it here."
+)
+_CHANGED = (
+    "{changed:,} of the {many:,} labelled claims in the figures agree with the judge only since "
+    "their label was changed, or settled against all other annotators: whoever knows where they "
+    "differ can make them agree."
+)
+_BESIDE = (
+    "the figures are of {many:,} labelled claims; {beside:,} of the same data sets lie in "
+    "conversations that this run did not judge, and were labelled before it was made: whoever "
+    "knows labels can choose conversations that suit."
+)
+_IMPORTED = (
+    "the labels of {late:,} of the {many:,} labelled claims in the figures came with data after a "
+    "run had judged them: nothing says whether those who gave them saw its verdicts."
 )
 _DELETED = (
     "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
@@ -70,7 +87,13 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
         run: The run whose labels these are.
         readings: What judge and people said; the design says which sample it is.
     """
-    found = _warn_of_deletions(store, run)
+    counted = _list_counted(readings)
+    found = [
+        *_warn_of_deletions(store, run),
+        *_warn_of_changes(store, run, counted),
+        *_warn_of_imports(store, counted),
+        *_warn_of_chosen_conversations(store, run, readings, counted),
+    ]
     drawing = _find_drawing(store, readings)
     if drawing is None or not (inside := _list_labelled(readings.claims)):
         return tuple(found)
@@ -84,8 +107,9 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
                 _KNOWN.format(early=len(early), many=len(inside), name=drawing.name),
             )
         )
-    counted = _count_others(store, run, drawing.sample_uid, readings.claims)
-    others = max(counted, drawing.other_labels)
+    others = max(
+        _count_others(store, run, drawing.sample_uid, readings.claims), drawing.other_labels
+    )
     if others >= LARGE_SAMPLE * len(inside):
         found.append(
             _warn(
@@ -110,6 +134,86 @@ def _warn_of_deletions(store: Store, run: RunRow) -> list[ReportWarning]:
     gone = sum(each.counts["labels"] for each in rows)
     message = _DELETED.format(gone=gone, at=rows[-1].created_at, by=rows[-1].deleted_by)
     return [ReportWarning("labels_deleted", Severity.CAUTION, message, None)]
+
+
+def _list_counted(readings: RunUnits) -> list[ClaimUnit]:
+    """List the labelled claims that figures rest on: of a sample, drawn ones."""
+    is_sample = readings.design.kind in RANDOM_DESIGNS
+    return [
+        each
+        for each in readings.claims
+        if each.state is LabelState.LABELLED
+        and not (is_sample and (each.audit or each.position is None))
+    ]
+
+
+def _warn_of_imports(store: Store, counted: Sequence[ClaimUnit]) -> list[ReportWarning]:
+    """Warn of labels that came with data when the judge's verdicts were there to be copied."""
+    alone = [
+        each.claim
+        for each in counted
+        if all(said.action is Action.IMPORTED for said in each.opinions)
+    ]
+    late = len(store.provenance.list_imported_once_judged(alone)) if alone else 0
+    if late <= MANY_KNOWN * len(counted):
+        return []
+    return [_warn("imported_labels", _IMPORTED.format(late=late, many=len(counted)))]
+
+
+def _warn_of_chosen_conversations(
+    store: Store, run: RunRow, readings: RunUnits, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
+    """Warn of a run over some conversations of a data set, made once their labels were known.
+
+    A claim set is not asked: it was drawn, and `drawn_after_labels` asks when. Nor are other parts
+    of a split, which is random.
+    """
+    if readings.design.claim_set is not None or not counted:
+        return []
+    claims = [each.claim for each in counted]
+    known = store.provenance.list_labelled_before(claims, run.created_at)
+    if len(known) <= MANY_KNOWN * len(counted):
+        return []
+    splits = store.splits.map_conversations_to_splits()
+    parts = {splits.get(each.conversation) for each in counted}
+    beside = sum(
+        number
+        for place, number in store.provenance.count_labelled_beside(run.id).items()
+        if splits.get(place) in parts
+    )
+    if beside < LARGE_SAMPLE * len(counted):
+        return []
+    return [_warn("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
+
+
+def _warn_of_changes(
+    store: Store, run: RunRow, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
+    """Warn of labels that were changed, or overruled, until they agree with the judge."""
+    agreeing = [each for each in counted if each.human is not None and each.human == each.judge]
+    given = store.provenance.list_given_verdicts([each.claim for each in agreeing])
+    translate = run.spec.rule.translate_label
+    changed = sum(
+        _is_changed(each, {translate(word) or word for word in given.get(each.claim, ())})
+        for each in agreeing
+    )
+    if changed <= MANY_KNOWN * len(counted):
+        return []
+    return [_warn("changed_labels", _CHANGED.format(changed=changed, many=len(counted)))]
+
+
+def _is_changed(claim: ClaimUnit, given: Collection[str]) -> bool:
+    """Say whether a label that agrees with the judge took the place of another one.
+
+    Args:
+        claim: With such a label.
+        given: All verdicts that were ever given on it.
+    """
+    others = [each.verdict for each in claim.opinions if each.action is not Action.ADJUDICATED]
+    if len(others) < len(claim.opinions) and claim.human not in others:
+        # Nobody but whoever settled it says so; a tie has one who does.
+        return any(each != claim.human for each in given)
+    return not {claim.human, *others}.issuperset(given)
 
 
 def _warn(code: str, message: str) -> ReportWarning:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings, is_tied
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
-from faithtui.domain.estimates import LEVEL
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
@@ -39,6 +39,16 @@ class PlanBasis:
     is_broad: bool
     """Some of these do not contradict, as `idk`: reports count them as unfaithful with `--idk live`
     alone."""
+
+    @property
+    def conversations(self) -> int:
+        """How many conversations hold the claims."""
+        return len({item for item, _ in self.frame.count_strata_by_item()})
+
+    @property
+    def is_of_too_few(self) -> bool:
+        """Whether no labels of these conversations give intervals of more than this run."""
+        return 0 < self.conversations < FEWEST_GROUPS
 
 
 def read_plan_basis(
@@ -149,7 +159,7 @@ class PlanForecast:
 
     future_rate: float | None
     """Of future conversations, at best: those that differ in more than their verdicts widen it.
-    None with one conversation, or where a stratum gives no label."""
+    None below five conversations, as in a report, or where a stratum gives no label."""
     rate_at_every_look: float
     recall_at_every_look: float | None
     """None where strata mix verdicts."""
@@ -197,7 +207,7 @@ def _foresee_future_width(basis: PlanBasis, plan: LabelPlan, level: float) -> fl
     found = basis.frame.count_strata_by_item()
     counts = {key: count for key, count in found.items() if key[1] in shares}
     residuals = dict.fromkeys((item for item, _ in counts), 0.0)
-    if plan.rate is None or len(residuals) < 2:
+    if plan.rate is None or len(residuals) < FEWEST_GROUPS:
         return None
     mean = sum(each.population * each.share for each in basis.strata) / whole
     by_chance = 0.0

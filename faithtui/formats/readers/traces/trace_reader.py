@@ -74,7 +74,7 @@ class TraceReader:
                     yield refuse_record(each, error)
             paths = list(places)
             for part, too_large in traces.list_too_large():
-                yield refuse_record(_take_place(last, paths, [part]), too_large)
+                yield refuse_record(_get_first_position(last, paths, [part]), too_large)
             for trace, parts in traces:
                 first = _get_first_position(last, paths, parts)
                 try:
@@ -86,7 +86,7 @@ class TraceReader:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_time_rank(exchange.time))
             for value, too_large in sessions.list_too_large():
-                yield refuse_record(_take_place(last, paths, [value]), too_large)
+                yield refuse_record(_get_first_position(last, paths, [value]), too_large)
             for session, values in sessions:
                 first = _get_first_position(last, paths, values)
                 collector = ImageCollector(find_image_folder(first.path))

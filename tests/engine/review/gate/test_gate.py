@@ -3,7 +3,7 @@
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -1104,3 +1104,100 @@ def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calen
     accepting = replace(order, accept=("unfinished_run",))
     kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
     assert "the judge failed" not in kappa.reason
+
+
+def agree_throughout(number: int, place: int, judge: str) -> str:
+    return judge
+
+
+@pytest.mark.parametrize("way", ["undone", "replaced", "settled by another", "settled alone"])
+def test_labels_that_were_changed_until_they_agree_are_asked_about(
+    empty: Store, calendar: Calendar, way: str
+) -> None:
+    """Ten of 96 labels differ from the judge's at first, and none in the end."""
+    run = run_over(empty)
+    label(empty, run)
+    if way == "undone":
+        for _ in range(TALKS * len(CLAIMS)):
+            empty.reviews.undo("ann")
+    is_settled = way.startswith("settled")
+    label(
+        empty,
+        run,
+        agree_throughout,
+        by="bo" if way == "settled by another" else "ann",
+        action=Action.ADJUDICATED if is_settled else Action.BLIND,
+    )
+    accepted = ("not_blind",) if is_settled else ()
+    asked, why = ask(empty, run, calendar, *accepted)
+    assert (asked, "10 of the 96 labelled claims" in why) == (CheckOutcome.UNDECIDED, True)
+    assert "--accept changed_labels" in why
+    passed, _ = ask(empty, run, calendar, "changed_labels", *accepted)
+    assert passed is CheckOutcome.PASSED
+
+
+def test_a_label_that_was_changed_away_from_the_judge_is_not_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    label(empty, run, agree_throughout)
+    label(empty, run)
+    assert ask(empty, run, calendar)[0] is CheckOutcome.PASSED
+
+
+def test_labels_that_were_imported_once_the_judge_had_spoken_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    run = run_over(empty)
+    calendar.wait(1)
+    label(empty, run, action=Action.IMPORTED)
+    asked, why = ask(empty, run, calendar)
+    assert (asked, "--accept imported_labels" in why) == (CheckOutcome.UNDECIDED, True)
+    assert ask(empty, run, calendar, "imported_labels")[0] is CheckOutcome.PASSED
+    # A run that is made anew does not make its verdicts unknown to whoever imported them.
+    again = run_over(empty)
+    assert ask(empty, again, calendar)[0] is CheckOutcome.UNDECIDED
+
+
+def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
+    """Judge some conversations of a run again."""
+    rows = store.runs.item_rows(store.runs.item_ids(run))
+    part = store.runs.create(JUDGED, [rows[place].conversation for place in places])
+    items = store.runs.item_ids(part)
+    for item, place in zip(items, places, strict=True):
+        for window in windows_of(talk(f"t{place}", answers=1)):
+            store.runs.save_window(item, assess(window, {1: CLAIMS}, rule=JUDGED.rule))
+        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+    store.findings.save([ItemCheckResult(each, ItemState.DONE, 1, ()) for each in items])
+    store.runs.set_state(part, RunState.DONE)
+    return part
+
+
+def test_a_run_over_conversations_whose_labels_were_known_is_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """The judge is wrong in eight of 24 conversations: somebody judges the others again."""
+    run = run_over(empty)
+    label(empty, run)
+    calendar.wait(1)
+    sound = [place for place in range(TALKS) if place % 6 and place % 4]
+    suiting = run_over_some(empty, run, sound)
+    accept = ("few_conversations",)
+    asked, why = ask(empty, suiting, calendar, *accept)
+    assert (asked, "--accept other_conversations" in why) == (CheckOutcome.UNDECIDED, True)
+    passed, _ = ask(empty, suiting, calendar, *accept, "other_conversations")
+    assert passed is CheckOutcome.PASSED
+    whole = run_over_some(empty, run, range(TALKS))
+    assert ask(empty, whole, calendar)[0] is CheckOutcome.PASSED
+
+
+def test_conversations_that_were_judged_before_they_were_labelled_are_not_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Two runs over two halves of a data set, each labelled then."""
+    first = run_over(empty)
+    label(empty, first)
+    calendar.wait(1)
+    second = run_over(empty, name="later")
+    label(empty, second)
+    assert ask(empty, second, calendar)[0] is CheckOutcome.PASSED

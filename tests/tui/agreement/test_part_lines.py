@@ -1,0 +1,47 @@
+"""Panes of the agreement screen whose lines depend on how many annotators there are."""
+
+import pytest
+
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, LabelState, Opinion
+from faithtui.agreement.report.report import agreement_report
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.scores import Score, ScoringRule
+from faithtui.tui.agreement.part_lines import people_lines
+from tests.agreement.report.building import readings
+
+RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
+UNKNOWN = "no {} has labels of two annotators: how far they agree, the most that can be asked of"
+
+
+def opinions(*names: str) -> tuple[Opinion, ...]:
+    return tuple(Opinion(name, "yes", Action.BLIND, True) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("of_claims", "of_answers"),
+    [(("ann",), ("ann",)), (("ann", "bo"), ("ann",)), (("ann",), ("ann", "bo"))],
+)
+def test_what_annotators_reach_is_told_of_claims_and_of_answers(
+    of_claims: tuple[str, ...], of_answers: tuple[str, ...]
+) -> None:
+    claims = [
+        ClaimUnit(
+            ClaimId(at + 1), ConversationId(at + 1), f"c{at}", f"g{at}", 1, f"claim {at}", "yes",
+            "yes", len(of_claims), 1, True, True, LabelState.LABELLED, opinions(*of_claims),
+        )
+        for at in range(6)
+    ]  # fmt: skip
+    answers = [
+        AnswerUnit(
+            ConversationId(at + 1), f"c{at}", f"g{at}", 1, Score(1.0), 1, True, "yes", None,
+            len(of_answers), opinions(*of_answers),
+        )
+        for at in range(6)
+    ]  # fmt: skip
+    report = agreement_report(readings(claims, answers), FAITHFULNESS, RULE)
+    told = " ".join(" ".join(line.text.split()) for line in people_lines(report, 200))
+    for names, unit, many in ((of_claims, "claim", "claims"), (of_answers, "answer", "answers")):
+        both = f"2 annotators, 6 {many} with two or more:"
+        assert (both in told, UNKNOWN.format(unit) in told) == (len(names) == 2, len(names) == 1)
