@@ -251,7 +251,7 @@ class LineMode:
     def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
-            self._refuse("it has your verdict; u takes it back")
+            self._refuse("it has your verdict; u undoes it")
             return
         self._record(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
         self.talk.say("later", f"skipped: {served.name}", claim=served.claim.id)
