@@ -108,7 +108,7 @@ class Shutdown:
         question = self._question = ConfirmDialog(
             "A run is on. Quit?",
             "The run stops here. The replies in flight are waited for and kept. Everything "
-            "judged is stored, and it can be continued later without asking anything twice.",
+            "judged is stored, and it can be resumed later without asking anything twice.",
         )
         self.app.input_queue.open_window(question, leave_if_confirmed)
 

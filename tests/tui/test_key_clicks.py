@@ -7,12 +7,13 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.labels.code_list import CodeDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.screen.key_list import KeyListDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.key_clicks import find_pressed_hint, find_pressed_keys
-from tests.tui.driving import calm, opened, press, reviewing, screen_text, status
+from faithtui.tui.widgets.panes import Panes
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 
 ACTIVE = {
     "y": "y",
@@ -62,7 +63,7 @@ def test_words_behind_several_keys_press_none_of_them(x: int, keys: list[str]) -
 
 
 @pytest.mark.parametrize("x", [1, 2, 3, 5, 8])
-def test_a_range_of_keys_presses_its_first_one(x: int) -> None:
+def test_a_range_that_begins_with_the_key_of_a_list_presses_that(x: int) -> None:
     pieces = [Piece(" "), Piece("0-7", "key"), Piece(" code", "quiet")]
     assert [each.key for each in find_pressed_hint(pieces, x, {"0": "0", "7": "7"})] == ["0"]
 
@@ -125,7 +126,7 @@ async def test_a_reason_code_is_chosen_by_clicks(app: FaithApp, into: int) -> No
         await reviewing(pilot)
         await press(pilot, "y")
         await click_words(pilot, "0-7 code", into)
-        assert isinstance(app.screen, CodeDialog)
+        assert isinstance(app.screen, KeyListDialog)
         await click_words(pilot, "the passage that settles it was not retrieved", 3)
         assert isinstance(app.screen, ReviewScreen)
         assert "claim 1: code retrieval" in status(app)
@@ -146,6 +147,17 @@ async def test_the_list_of_codes_is_refused_before_a_verdict(app: FaithApp) -> N
         await press(pilot, "0")
         assert isinstance(app.screen, ReviewScreen)
         assert "give one first" in status(app)
+
+
+async def test_a_part_of_agreement_is_chosen_by_clicks(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        await until(pilot, lambda: "0-7 parts" in screen_text(app))
+        await click_words(pilot, "0-7 parts", 5)
+        assert isinstance(app.screen, KeyListDialog)
+        await click_words(pilot, "Detecting unfaithful claims")
+        assert app.screen.query_one(Panes).zoomed_id == "detection"
 
 
 REVIEW_FOOTER = (

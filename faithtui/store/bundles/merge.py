@@ -367,7 +367,7 @@ def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -
     if (target.claim_id, target.reviewer) != (claim_id, act.reviewer):
         return "undoes a label of another annotator or of another claim"
     if target.action in (Action.WITHDRAWN.value, Action.RESTORED.value):
-        return "takes back a taking back"
+        return "undoes an undo"
     return None
 
 

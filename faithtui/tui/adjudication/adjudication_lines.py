@@ -231,6 +231,17 @@ def _choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]
     return pieces
 
 
+def _choice_lines(pieces: list[Piece], width: int) -> list[Line]:
+    """Draw the choices, a key and its words each, without a break within one."""
+    rows = [[Piece(" final  ", "quiet")]]
+    for key, words in zip(pieces[::2], pieces[1::2], strict=True):
+        is_full = width_of([*rows[-1], key, Piece(words.text.rstrip())]) > width - 1
+        if is_full and len(rows[-1]) > 1:
+            rows.append([Piece(" " * 8)])
+        rows[-1] += [key, words]
+    return [Line(tuple(truncate_pieces(row, width))) for row in rows]
+
+
 def _list_final_choices(found: FinalVerdictView) -> Iterator[tuple[str, str, str]]:
     """List what the final word can be: key, label and meaning."""
     for number, (_, label, meaning) in enumerate(list_verdict_choices(found.spec), start=1):
@@ -303,12 +314,7 @@ def _side_lines(
         sides += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     for start in range(0, len(opinions), MOST_SIDES):
         sides += _draw_side_by_side(found, opinions, start, width)
-    final = wrap(
-        _choice_pieces(found, claim),
-        width - 1,
-        first=[Piece(" final  ", "quiet")],
-        rest=[Piece(" " * 8)],
-    )
+    final = _choice_lines(_choice_pieces(found, claim), width)
     if claim.final is not None:
         settled = [
             Piece("settled by ", "quiet"),

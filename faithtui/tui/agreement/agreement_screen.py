@@ -17,8 +17,10 @@ from faithtui.tui.agreement.export import (
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.agreement.panes import AgreementPanes
 from faithtui.tui.agreement.unit_lists import UnitLists
+from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, call_with_row
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -104,6 +106,14 @@ class AgreementScreen(FaithScreen):
             id="agreement.export",
         ),
         Binding("v", "review", "review", tooltip="Review this run", id="agreement.review"),
+        Binding(
+            "0",
+            "parts",
+            "parts",
+            group=PART,
+            tooltip="Choose from a list what is enlarged",
+            id="agreement.parts",
+        ),
         *(
             Binding(
                 key,
@@ -258,6 +268,18 @@ class AgreementScreen(FaithScreen):
                 ReportLevel.ANSWERS if self.level is ReportLevel.CLAIMS else ReportLevel.CLAIMS
             )
             self._draw()
+
+    def action_parts(self) -> None:
+        """Let a part be chosen from a list."""
+        keys = {each.binding.id: each.binding for each in self.active_bindings.values()}
+        entries = [
+            KeyEntry(format_key(keys[f"agreement.{pane}"]), words, meaning)
+            for _, pane, words, meaning in PARTS
+            if f"agreement.{pane}" in keys
+        ]
+        parts = [pane for _, pane, _, _ in PARTS if f"agreement.{pane}" in keys]
+        choose = call_with_row(lambda row: self.action_part(parts[row]))
+        self.input_queue.open_window(KeyListDialog("Parts", entries), choose)
 
     def action_part(self, pane: str) -> None:
         """Enlarge a pane, or give each its place again."""

@@ -27,7 +27,16 @@ from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.part_lines import estimate_line, next_lines, shade_count
 from faithtui.tui.metric_view import count_units, name_units_at_level
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    escape_line,
+    fit_text,
+    make_line,
+    width_of,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -264,17 +273,14 @@ def detection_lines(level: LevelReport, width: int) -> list[Line]:
 
 
 def _detection_lines(found: Detection, width: int) -> list[Line]:
-    words = " or ".join(found.positive)
+    counts = [
+        Piece(" or ".join(found.positive), "bad strong"),
+        Piece(f"  TP {found.tp} · FP {found.fp} · FN {found.fn}", "quiet"),
+    ]
+    lead = [Piece("positive: ", "quiet")]
+    is_roomy = width_of([*lead, *counts]) + 1 < width
     return [
-        *wrap(
-            [
-                Piece("positive: ", "quiet"),
-                Piece(words, "bad strong"),
-                Piece(f"  TP {found.tp} · FP {found.fp} · FN {found.fn}", "quiet"),
-            ],
-            width - 1,
-            first=PAD,
-        ),
+        *wrap([*(lead if is_roomy else ()), *counts], width - 1, first=PAD),
         *estimate_line("precision", found.precision, width),
         *estimate_line("recall", found.recall, width),
         *estimate_line("F1", found.f1, width),

@@ -1,5 +1,6 @@
 """Lines of the agreement screen beside matrix and coefficients: rate, people, parts, progress."""
 
+import re
 from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
@@ -20,6 +21,7 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 PAD = (Piece(" "),)
+_LEADING_ZERO = re.compile(r"(?<!\d)0\.")
 
 DESIGNS = {
     DesignKind.NONE: "nothing is labelled",
@@ -62,15 +64,22 @@ def estimate_line(
     if value.has_interval and value.ci_low == value.ci_high:
         rest = "counted"
     look = "strong" if value.value is not None else "warn"
-    return wrap(
-        [
-            Piece(number, look),
-            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
-            Piece(f" n={value.n}", "quiet"),
-        ],
-        width - 1,
-        first=[Piece(f" {fit_text(name, name_width)} ", "quiet")],
-    )
+
+    def make_lines(interval: str) -> list[Line]:
+        return wrap(
+            [
+                Piece(number, look),
+                Piece(f" {interval}" if interval else "", "" if value.has_interval else "warn"),
+                Piece(f" n={value.n}", "quiet"),
+            ],
+            width - 1,
+            first=[Piece(f" {fit_text(name, name_width)} ", "quiet")],
+        )
+
+    lines = make_lines(rest)
+    # In a narrow pane [.25, .77] leaves room for n on the same line.
+    shorter = make_lines(_LEADING_ZERO.sub(".", rest)) if len(lines) > 1 else lines
+    return shorter if len(shorter) < len(lines) else lines
 
 
 def share_line(name: str, value: Estimate, width: int) -> list[Line]:

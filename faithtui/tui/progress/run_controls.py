@@ -160,7 +160,7 @@ class RunControls(Controller["ProgressScreen"]):
         self._question = ConfirmDialog(
             f"Cancel run #{run.run_id}?",
             "Nothing more is asked; the replies in flight are paid for, so they are waited "
-            "for and kept. What is judged stays. The run can be continued later and asks "
+            "for and kept. What is judged stays. The run can be resumed later and asks "
             "nothing twice.",
         )
         self.input_queue.open_window(self._question, cancel_if_confirmed)

@@ -166,8 +166,9 @@ def plan_metrics(width: int, height: int) -> Plan:
 
 _AGREEMENT_NARROW = (
     (30, (("warnings", 1),)),
-    (35, (("matrix", 44), ("coefficients", 56))),
-    (35, (("detection", 44), ("rate", 56))),
+    (35, (("matrix", 47), ("coefficients", 53))),
+    # At 80 columns a share with interval and n, and a rate in percent, take one line each.
+    (35, (("detection", 47), ("rate", 53))),
 )
 _AGREEMENT_MEDIUM = (
     (20, (("warnings", 1),)),

@@ -19,7 +19,7 @@ from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.theme.lines import Line, Piece
 
 _WORD = re.compile(r"\S+")
-_RANGE = re.compile(r"(\d)-\d")
+_RANGE = re.compile(r"(0)-\d")
 
 
 def find_pressed_keys(
@@ -49,8 +49,8 @@ def find_pressed_hint(
 ) -> tuple[events.Key, ...]:
     """Do the same in a line of hints: their words count too, and of several keys the one under x.
 
-    Words behind several keys, as in `y n i x verdict`, press none of them. A range of keys, as in
-    `0-7 code`, presses its first one with its words too.
+    Words behind several keys, as in `y n i x verdict`, press none of them. In a range such as
+    `0-7 code`, 0 is the key of a list of the others: the range presses it, and so do its words.
 
     Args:
         pieces: Keys, each followed by its words.

@@ -194,3 +194,14 @@ async def test_a_small_screen_has_a_passage_and_the_final_labels_in_view(
         assert "P1" in shown
         assert "[x] not fair" in shown
         assert "judges: " in shown, "not below the annotators' notes"
+
+
+async def test_no_choice_of_the_final_label_is_broken_over_two_lines(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        lines = text_of(app, "decide").split("\n")
+        for words in ("[y] supported", "[n] contradicted", "[i] not addressed", "[x] not fair"):
+            assert any(words in line for line in lines), words

@@ -436,3 +436,22 @@ async def test_parts_that_are_all_too_small_take_no_room(app: FaithApp, store_pa
         assert not app.screen.query_one("#slices").display
         await press(pilot, "2")
         assert "fewer than 10 not shown" in text_of(app, "slices")
+
+
+def test_a_figure_keeps_its_n_on_its_line_in_a_narrow_pane() -> None:
+    value = Estimate(
+        0.514,
+        EstimateStatus.OK,
+        37,
+        9,
+        ci_low=0.25,
+        ci_high=0.77,
+        level=0.95,
+        method=EstimateMethod.BOOTSTRAP,
+    )
+    assert [each.text for each in parts.estimate_line("precision", value, 60)] == [
+        " precision   0.514 [0.25, 0.77] n=37"
+    ]
+    assert [each.text for each in parts.estimate_line("precision", value, 36)] == [
+        " precision   0.514 [.25, .77] n=37"
+    ]

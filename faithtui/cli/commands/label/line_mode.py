@@ -142,7 +142,7 @@ class LineMode:
     def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
-            self.context.refuse("it has your verdict; u takes it back")
+            self.context.refuse("it has your verdict; u undoes it")
             return
         self.context.save_event(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
         self.context.talk.say("later", f"skipped: {served.name}", claim=served.claim.id)

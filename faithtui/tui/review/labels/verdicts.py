@@ -9,9 +9,9 @@ from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.labels.code_list import CodeDialog
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, call_with_row
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -162,7 +162,7 @@ class Verdicts(Controller["ReviewScreen"]):
         """Skip a claim."""
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
-            self.refuse(f"{self.screen.name_of(claim)} has your verdict: {key} takes it back")
+            self.refuse(f"{self.screen.name_of(claim)} has your verdict: {key} undoes it")
             self.screen.redraw()
             return
         words = f"{self.screen.name_of(claim)} skipped"
@@ -202,12 +202,16 @@ class Verdicts(Controller["ReviewScreen"]):
         found = self._find_verdict(claim)
         if found is None:
             return
-
-        def save_chosen_code(row: str | None) -> None:
-            if row is not None:
-                self._toggle_code(claim, REASON_CODES[int(row)].name)
-
-        self.input_queue.open_window(CodeDialog(self.keys, found.code), save_chosen_code)
+        entries = [
+            KeyEntry(self.keys(f"review.code-{code.name}"), code.title, code.meaning)
+            for code in REASON_CODES
+        ]
+        names = [code.name for code in REASON_CODES]
+        given = names.index(found.code) if found.code in names else 0
+        self.input_queue.open_window(
+            KeyListDialog("Reason code of the last verdict", entries, chosen=given),
+            call_with_row(lambda row: self._toggle_code(claim, names[row])),
+        )
 
     def _toggle_code(self, claim: ClaimView, name: str) -> None:
         """Say which stage failed; the same key again takes it back."""

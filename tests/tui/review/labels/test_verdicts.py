@@ -268,7 +268,7 @@ async def test_skipping_what_has_a_verdict_is_refused(session: Session) -> None:
     await screen.settle()
     assert screen.press("k")
     screen.ask("later")
-    assert "claim 1 has your verdict: u takes it back" in screen.message
+    assert "claim 1 has your verdict: u undoes it" in screen.message
 
 
 async def test_what_is_pending_of_flags_is_forgotten_claim_by_claim_or_at_once(

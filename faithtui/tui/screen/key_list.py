@@ -1,0 +1,63 @@
+"""A list of keys that do much the same, from which one is chosen by key, enter or click."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from textual import events
+
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+
+
+class KeyEntry(NamedTuple):
+    """A key of the screen below, and what it is for."""
+
+    key: str
+    words: str
+    meaning: str
+
+
+class KeyListDialog(PickDialog):
+    """Keys of the screen below with what they do; answers with the row of one.
+
+    Args:
+        title: What they have in common.
+        entries: The keys.
+        chosen: The row to begin at.
+    """
+
+    def __init__(self, title: str, entries: Sequence[KeyEntry], *, chosen: int = 0) -> None:
+        self._entries = entries
+        super().__init__(title, self._list_lines, chosen=chosen)
+
+    def make_pane(self) -> Pane:
+        """Make the pane; one click is enough, as in the footer that led here."""
+        return RowPane(id="text", title=self._title, opens_on_first_click=True)
+
+    def on_key(self, event: events.Key) -> None:
+        """Choose by the key that does it on the screen below."""
+        keys = [each.key for each in self._entries]
+        if event.character in keys:
+            event.stop()
+            self.dismiss(str(keys.index(event.character)))
+
+    def _list_lines(self, width: int) -> Sequence[Line]:
+        room = max(cell_len(each.words) for each in self._entries)
+        lines = []
+        for row, each in enumerate(self._entries):
+            named = [Piece(f" {each.key}  {fit_text(each.words, room)}", "strong")]
+            pieces = truncate_pieces([*named, Piece(f"  {each.meaning}", "quiet")], width - 1)
+            lines.append(Line(tuple(pieces), row))
+        return lines
+
+
+def call_with_row(choose: Callable[[int], None]) -> Callable[[str | None], None]:
+    """Make what takes the answer of a list: nothing is done where it was closed."""
+
+    def take_answer(row: str | None) -> None:
+        if row is not None:
+            choose(int(row))
+
+    return take_answer
