@@ -8,7 +8,6 @@ import faithtui
 ROOT = Path(faithtui.__file__).parent
 MOST_LINES = 300
 LONGER = {
-    "engine/calls/ask.py": ("Asker", 405),
     "engine/population/results_scan.py": ("ResultsScan", 315),
     "engine/shards/journal.py": ("ShardJournal", 337),
     "store/annotations/reviews.py": ("Reviews", 405),
