@@ -8,7 +8,6 @@ import faithtui
 ROOT = Path(faithtui.__file__).parent
 MOST_LINES = 300
 LONGER = {
-    "engine/population/results_scan.py": ("ResultsScan", 315),
     "store/annotations/reviews.py": ("Reviews", 405),
     "store/database.py": ("Database", 356),
     "store/runs/run_export.py": ("_PartReader", 340),
