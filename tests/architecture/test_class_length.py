@@ -10,7 +10,6 @@ MOST_LINES = 300
 LONGER = {
     "store/annotations/reviews.py": ("Reviews", 405),
     "store/database.py": ("Database", 356),
-    "store/runs/run_export.py": ("_PartReader", 340),
     "store/runs/runs.py": ("Runs", 404),
 }
 """Those that are still to be divided, with their lines: none may grow."""
