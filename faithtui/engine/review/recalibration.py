@@ -220,7 +220,7 @@ def _list_labelled_claims(
 
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
-    units = store.reviews.read_run_units(row.id)
+    units = store.labelled_units.read_run_units(row.id)
     weights = weigh_claims(ComparedClaims(units.claims, labels, units.design, ReportSettings()))
     found = []
     is_random = units.design.kind in RANDOM_DESIGNS

@@ -91,7 +91,7 @@ def test_the_threshold_is_applied_by_itself_and_named(cli: Cli, labelled: Path) 
 
 def test_labels_of_one_kind_are_refused(cli: Cli, labelled: Path) -> None:
     with Store.open(labelled) as store:
-        for each in store.reviews.read_claim_units(RunId(1)):
+        for each in store.labelled_units.read_claim_units(RunId(1)):
             store.reviews.record_verdict(each.claim, "ann", "yes", run=RunId(1), saw_judge=True)
     result = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
     assert result.code == 2
