@@ -37,7 +37,7 @@ def record_exposure(
     if items and who is not None:
         # A store that can be read only has no labels that anything could be said of either.
         with suppress(StoreError):
-            store.reviews.record_exposures(items, who, in_all_runs=in_all_runs)
+            store.exposures.record_many(items, who, in_all_runs=in_all_runs)
 
 
 def record_run_exposure(
@@ -51,7 +51,7 @@ def record_run_exposure(
     who = _find_reader(configured, reviewer)
     if conversations and who is not None:
         with suppress(StoreError):
-            store.reviews.record_conversation_exposures(run, conversations, who)
+            store.exposures.record_conversations(run, conversations, who)
 
 
 def _find_reader(configured: "SettingsWithOrigins", reviewer: str | None) -> str | None:

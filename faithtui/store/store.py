@@ -14,11 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from faithtui.store.annotations.exposures import Exposures
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.store.annotations.missed_claims import MissedClaims
 from faithtui.store.annotations.provenance import Provenance
 from faithtui.store.annotations.raters import RaterReader
 from faithtui.store.annotations.reviews import Reviews
+from faithtui.store.annotations.unit_reader import UnitReader
 from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches
 from faithtui.store.calls.calls import Calls
@@ -32,6 +34,7 @@ from faithtui.store.deletion import Deletions
 from faithtui.store.images import Images
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.findings import Findings
+from faithtui.store.runs.run_contents import RunContents
 from faithtui.store.runs.run_export import RunExports
 from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets
@@ -57,10 +60,13 @@ class Store:
         conversations: Imported conversations, their documents and ratings.
         images: Images of their turns and documents.
         runs: Runs, their windows and verdicts.
+        run_contents: What the conversations of a run hold, taken together.
         calls: Replies of judges.
         workers: Processes that are asking at this moment.
         batches: What was handed to providers and has not come back.
-        reviews: What people say about claims, and the readings agreement is computed from.
+        reviews: What annotators say about claims.
+        exposures: Which verdicts of the judge annotators have seen.
+        labelled_units: What agreement is computed from.
         samples: Drawn queues.
         missed_claims: Claims that judges did not extract.
         guidelines: The text that says how to judge, and its versions.
@@ -84,10 +90,13 @@ class Store:
         self.conversations = Conversations(database, clock)
         self.images = Images(database)
         self.runs = Runs(database, clock)
+        self.run_contents = RunContents(database)
         self.calls = Calls(database, clock)
         self.workers = Workers(database, clock)
         self.batches = Batches(database, self.calls, clock)
         self.reviews = Reviews(database, clock)
+        self.exposures = Exposures(database, clock)
+        self.labelled_units = UnitReader(database)
         self.samples = Samples(database, clock)
         self.guidelines = Guidelines(database, clock)
         self.findings = Findings(database)

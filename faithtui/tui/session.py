@@ -171,7 +171,7 @@ class Session:
         """Record that this reviewer has the judge's words on conversations in view."""
         fresh = self._keep_unrecorded("item in all runs" if in_all_runs else "item", items)
         if fresh:
-            expose = self.store.reviews.record_exposures
+            expose = self.store.exposures.record_many
             # Nobody waits for it: a store that cannot be written says so at the next verdict. As
             # urgent as a verdict, so that none overtakes what was seen before it.
             self.store.submit(expose, fresh, self.reviewer, in_all_runs=in_all_runs, urgent=True)
@@ -182,7 +182,7 @@ class Session:
         """Record the same of conversations as a run judged them."""
         fresh = self._keep_unrecorded(f"conversation of {run}", conversations)
         if fresh:
-            expose = self.store.reviews.record_conversation_exposures
+            expose = self.store.exposures.record_conversations
             self.store.submit(expose, run, fresh, self.reviewer, urgent=True)
 
     def _keep_unrecorded(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":

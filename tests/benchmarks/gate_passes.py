@@ -192,7 +192,7 @@ def gate_stored_run(
     plan = SamplePlan(design, seed, size)
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     store.samples.add(run, "ann", drawn, plan, name="s", stratified_by=by)
-    known = {each.claim: each for each in store.reviews.read_claim_units(run)}
+    known = {each.claim: each for each in store.labelled_units.read_claim_units(run)}
     chance = np.random.default_rng([seed, 2])
     labelled = [
         _say(known[claim]._replace(human=LABELS[population.human[claim - 1]]), setting.way, chance)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.engine.calls.ask import value_from_reply
 from faithtui.engine.calls.metric_driver import assess_conversation
+from faithtui.engine.calls.reply_values import value_from_reply
 from faithtui.engine.library.evaluation import evaluate_async
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import list_shards

@@ -565,7 +565,7 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
 ) -> None:
     with Store.open(judged) as store:
         run = store.runs.row(RunId(1))
-        (first, *_) = store.reviews.read_claim_units(run.id)
+        (first, *_) = store.labelled_units.read_claim_units(run.id)
         store.reviews.record_verdict(first.claim, "ann", "no", run=run.id, saw_judge=False)
     counts = f"1 of {run.claims} reviewed"
     table = cli("runs", "--store", judged).out

@@ -17,7 +17,7 @@ def test_runs_with_other_options_are_told_apart(cli: Cli, tmp_path: Path) -> Non
         judged_all(store, "ab", spec=replace(SPEC, options=strict))
         other_metric = replace(SPEC, metric="ragas-faithfulness", options={})
         judged_all(store, "ab", spec=other_metric)
-        for claim in store.reviews.read_claim_units(first):
+        for claim in store.labelled_units.read_claim_units(first):
             store.reviews.record_verdict(claim.claim, "ann", "yes", run=first, saw_judge=False)
     told = "scores of run 2 are not comparable with those of run 1: other penalize_ambiguous_claims"
     found = cli("runs", "--store", path)

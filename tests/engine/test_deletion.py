@@ -122,7 +122,7 @@ async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -
     second = planned(store, claims_run=first)
     delete(deletion.plan_run_deletion(store, first, "ann"))
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
-    assert store.runs.count_reasons(second, ItemState.SKIPPED) == {
+    assert store.run_contents.count_reasons(second, ItemState.SKIPPED) == {
         "the run whose claims it judges was deleted": 2
     }
 

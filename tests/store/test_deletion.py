@@ -254,7 +254,7 @@ def store(path: Path) -> Iterator[Store]:
         ):
             found.claim_sets.make(f"set-{number}", number, "ann")
         for item in found.runs.item_ids(run):
-            found.reviews.record_exposure(item, "ann")
+            found.exposures.record(item, "ann")
             claim = found.runs.review_view(item, "ann").claims[0]
             found.calls.add_fresh_verdict(
                 FreshVerdict(item, claim.id, 0, 1_000_000, "no", "no", claim.text, None, "ann")
@@ -333,7 +333,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     before = facts(store)
     label_all(store, run, 2, (name,))
     for item in store.runs.item_ids(run):
-        store.reviews.record_exposure(item, name)
+        store.exposures.record(item, name)
     rated = talk("plain", "p1", "ginger", (SHARED,))
     mine = Rating(3, name, "yes-no-idk", "no", f"a claim only {name} named", None, f"I am {name}")
     store.conversations.import_batch([replace(rated, ratings=(*rated.ratings, mine))], DATA)

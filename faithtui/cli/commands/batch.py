@@ -157,7 +157,7 @@ def import_(
             )
         )
         row = opened.runs.row(number)
-        failures = opened.runs.count_reasons(number, ItemState.FAILED)
+        failures = opened.run_contents.count_reasons(number, ItemState.FAILED)
     if options.json:
         print_json(
             {

@@ -89,8 +89,8 @@ def _print_result(
     if as_json:
         print_json(_as_json(agreement))
     else:
-        print_text(_format_summary(agreement, store.runs.count_labels(run), path))
-    failures = store.runs.count_reasons(run, ItemState.FAILED)
+        print_text(_format_summary(agreement, store.run_contents.count_labels(run), path))
+    failures = store.run_contents.count_reasons(run, ItemState.FAILED)
     if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
     return choose_exit_code(agreement.row)

@@ -40,7 +40,7 @@ def runs(
         rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
         out = opened.batches.sum_all_outstanding()
         failures = {
-            row.id: opened.runs.count_reasons(row.id, ItemState.FAILED)
+            row.id: opened.run_contents.count_reasons(row.id, ItemState.FAILED)
             for row in rows
             if is_incomplete(row)
         }

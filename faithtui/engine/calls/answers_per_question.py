@@ -14,6 +14,9 @@ MOST_ANSWERS: Final = 8
 """An answer that was cut needs two, one that has to be asked for in another form three, and
 verdicts that were left out two more: questions that a judge can answer at all stay below."""
 
+REPAIRS: Final = 2
+"""How often a reply that cannot be used is asked for again."""
+
 
 def check_answers_left(step: str, count: AnswerCount) -> None:
     """Refuse to ask once a question was answered as often as it may be.

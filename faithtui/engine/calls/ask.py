@@ -1,7 +1,8 @@
 """Who answers a metric's questions: stored replies first, then the judge, and every reply kept.
 
-What concerns a question and not one request stands here: equal questions share one call, an answer
-that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
+What concerns a question and not one request stands here: an answer that was cut is asked for again
+with a higher limit, and one that cannot be used with the reason; `shared_calls` lets equal
+questions share one call.
 Each of these forms has a key of its own, so that a run by batches, which begins again after every
 answer, finds them in the store as any other run does. `answer_limit` ends all of it.
 """
@@ -10,11 +11,11 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
-from faithtui.engine.calls.answers_per_question import are_answers_left
+from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.budget import SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.concurrency_limit import Slots
@@ -23,12 +24,13 @@ from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import (
-    QuestionContext,
     ReplyCache,
     compute_question_key,
     reply_from_stored,
 )
-from faithtui.engine.calls.send import CallCounts, Sender
+from faithtui.engine.calls.reply_values import value_from_reply
+from faithtui.engine.calls.send import CallCounts, QuestionSender, Sender
+from faithtui.engine.calls.shared_calls import SharedCalls
 from faithtui.errors import (
     ImagesNotSupported,
     JudgeAnswersUsedUp,
@@ -42,23 +44,15 @@ from faithtui.judges.base import (
     Judge,
     JudgeReply,
     JudgeRequest,
-    OutputFormat,
-    StopReason,
 )
-from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import (
     STOPS_THE_RUN,
-    AnswerCount,
     JudgeTraits,
     Question,
     QuestionPace,
-    ReplyMismatch,
 )
 
 T = TypeVar("T")
-
-REPAIRS = 2
-"""How often a reply that cannot be used is asked for again."""
 
 DOUBLINGS = 2
 """How often the token limit is raised for a reply that ran into it."""
@@ -71,21 +65,6 @@ def _load_no_image(image: Image) -> ImageData:
         ImagesNotSupported: Always.
     """
     raise ImagesNotSupported(f"there is nowhere to read the image {image.sha256[:12]} from")
-
-
-class QuestionSender(Protocol):
-    """What brings one question to a judge and its reply back. See `Sender`."""
-
-    def close(self) -> frozenset[asyncio.Task[Any]]:
-        """Send nothing more, and name the tasks whose replies are on their way."""
-
-    async def send_question(
-        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
-    ) -> T:
-        """Put a question until it is answered or will not be."""
-
-    def count_unreadable(self, key: str) -> int:
-        """Count answers to a question, of earlier turns at the run, that were no replies."""
 
 
 class Asker:
@@ -159,12 +138,10 @@ class Asker:
             contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
         )
         self._load_image = load_image
-        self._on_reply = on_reply
         self._on_question = on_question
         self._on_answer = on_answer
         self._answer_limit = answer_limit
         self._doublings = DOUBLINGS if answer_limit is None else 0
-        self._leases = leases or NoLeases()
         self._breaker = breaker
         self._before_step = before_step
         self.tally = tally or CallCounts()
@@ -182,8 +159,16 @@ class Asker:
             pause_s=pace.pause_s,
             before_step=before_step,
         )
-        self._calls_in_flight: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
-        """By key of the question, with the count of whoever asked first."""
+        self._calls = SharedCalls(
+            replies,
+            self._sender,
+            leases or NoLeases(),
+            tally=self.tally,
+            breaker=breaker,
+            before_step=before_step,
+            on_reply=on_reply,
+            on_question=on_question,
+        )
 
     @property
     def traits(self) -> JudgeTraits:
@@ -204,23 +189,12 @@ class Asker:
         return BoundAsk(self, item, asked_after=asked_after)
 
     async def drain(self) -> None:
-        """Send nothing more, and wait for the answers that are on their way: they are paid for.
-
-        Cancelling the wait leaves them to `aclose`.
-        """
-        landing = self._sender.close()
-        for task, _ in self._calls_in_flight.values():
-            if task not in landing:
-                task.cancel()
-        if landing:
-            await asyncio.wait(landing)
+        """Send nothing more, and wait for the answers that are on their way."""
+        await self._calls.drain()
 
     async def aclose(self) -> None:
         """Cancel questions that nobody waits for any more."""
-        tasks = [task for task, _ in self._calls_in_flight.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._calls.aclose()
 
     async def ask(
         self,
@@ -271,7 +245,7 @@ class Asker:
         while True:
             may_double = doublings < self._doublings
             try:
-                value = await self._ask_shared(
+                value = await self._calls.ask(
                     question, request, key, item, window, asked_after=asked_after, or_cut=may_double
                 )
             except JudgeReplyTruncated as error:
@@ -367,133 +341,6 @@ class Asker:
             images=tuple(map(self._load_image, question.images)),
         )
 
-    async def _ask_shared(
-        self,
-        question: Question[T],
-        request: JudgeRequest,
-        key: str,
-        item: ItemId | None,
-        window: int | None,
-        *,
-        asked_after: int,
-        or_cut: bool,
-    ) -> T:
-        """Let equal questions in the air share one call.
-
-        The call belongs to nobody in particular: a conversation that is given up does not take it
-        away from another one that waits for it.
-
-        Args:
-            question: The question.
-            request: The form of it that is asked.
-            key: Of that form: each limit and each repair has one of its own.
-            item: The conversation of a run it is asked for.
-            window: Position of the window that asks.
-            asked_after: As in `ask`.
-            or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
-        """
-        self._on_question(key, request)
-        while True:
-            found, value = self._look_up(question, key, or_cut, asked_after)
-            if found:
-                return value
-            in_the_air = self._calls_in_flight.get(key)
-            if in_the_air is None:
-                asked = QuestionContext(
-                    key, request.step, item, window, request.replicate, question.count
-                )
-                task = asyncio.create_task(self._call_under_lease(question, request, asked, or_cut))
-                self._calls_in_flight[key] = task, question.count
-                task.add_done_callback(lambda done: self._forget_finished_call(key, done))
-                value = await asyncio.shield(task)
-                return value
-            task, theirs = in_the_air
-            before = theirs.answers
-            try:
-                value = await asyncio.shield(task)
-            except JudgeAnswersUsedUp:
-                # That was the limit of whoever asked first; this question may have answers left.
-                if theirs is question.count or not are_answers_left(question.count):
-                    raise
-            else:
-                return value
-            finally:
-                if theirs is not question.count:
-                    question.count.answers += theirs.answers - before
-                    question.count.is_earlier = False
-
-    def _look_up(
-        self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
-    ) -> tuple[bool, T]:
-        """Look a question up.
-
-        Returns:
-            Whether there is a reply, and what it says.
-
-        Raises:
-            JudgeReplyInvalid: There is one that this question cannot use.
-        """
-        stored = self._replies.find(key, or_cut=or_cut)
-        if stored is None:
-            return False, None  # type: ignore[return-value]  # read only where True
-        self.tally.calls_stored += 1
-        self.tally.get_step(question.step).stored += 1
-        count = question.count
-        count.is_earlier = 0 < stored.number <= asked_after
-        count.answers += not count.is_earlier
-        reply = reply_from_stored(stored)
-        if reply.stop is StopReason.LENGTH:
-            question.count.answers += self._sender.count_unreadable(key)
-        self._on_reply(question.step, reply, True)
-        return True, value_from_reply(question, reply)
-
-    def _forget_finished_call(self, key: str, task: asyncio.Task[Any]) -> None:
-        del self._calls_in_flight[key]
-        if not task.cancelled():
-            task.exception()  # marks it as seen, for when nobody waits any more
-
-    async def _call_under_lease(
-        self, question: Question[T], request: JudgeRequest, asked: QuestionContext, or_cut: bool
-    ) -> T:
-        """Ask, unless somebody else is asking the same: then wait for their answer."""
-
-        def read_reply(reply: JudgeReply) -> T:
-            self._before_step()
-            self._on_reply(question.step, reply, False)
-            return value_from_reply(question, reply)
-
-        is_ours = await self._leases.acquire_or_wait(
-            asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
-        )
-        if not is_ours:
-            _, value = self._look_up(question, asked.key, or_cut)
-            return value
-        is_kept = False
-        try:
-            value = await self._sender.send_question(asked, request, read_reply)
-            is_kept = True
-            self._report_answer_to_breaker(question, value, asked.key)
-            return value
-        finally:
-            if not is_kept:  # a usable reply ends the lease as it is kept
-                await self._leases.release(asked.key)
-
-    def _report_answer_to_breaker(self, question: Question[T], value: T, key: str) -> None:
-        """Tell what stops a failing run of a reply that came.
-
-        Raises:
-            JudgeKeepsFailing: It is one too many that says nothing.
-        """
-        if self._breaker is None:
-            return
-        if question.says_something(value):
-            self._breaker.note_answer(question.step)
-            return
-        question.count.empty += 1
-        if question.count.empty == REPAIRS + 1:
-            why = f"no answer to `{question.step}` had a verdict"
-            self._breaker.note_failure(question.step, key, "no verdict", why)
-
 
 @dataclass(frozen=True, slots=True)
 class BoundAsk:
@@ -516,43 +363,6 @@ class BoundAsk:
     async def __call__(self, question: Question[T], window: int | None = None) -> T:
         """Ask; see `Asker.ask`."""
         return await self.asker.ask(question, self.item, window, asked_after=self.asked_after)
-
-
-def value_from_reply(question: Question[T], reply: JudgeReply) -> T:
-    """Turn a reply into the question's value.
-
-    Raises:
-        JudgeReplyInvalid: Cut short, refused, no JSON, or of the wrong shape.
-    """
-    if reply.stop is StopReason.LENGTH:
-        raise JudgeReplyTruncated(
-            f"the answer to `{question.step}` ran into the limit of tokens", raw=reply.text
-        )
-    if reply.stop in (StopReason.REFUSAL, StopReason.FILTER):
-        raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
-    try:
-        return question.reply.read(_parse_reply_text(question, reply), reply.structured)
-    except ReplyMismatch as error:
-        raise JudgeReplyInvalid(
-            f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
-        ) from error
-
-
-def _parse_reply_text(question: Question[Any], reply: JudgeReply) -> object:
-    """Parse a reply as its question wants it.
-
-    Raises:
-        Mismatch: It is a tool call without input, as of a judge that does not really know tools.
-        JudgeReplyInvalid: It is no JSON.
-    """
-    if question.reply.schema is None:
-        return reply.text
-    if question.reply.parse is not None:
-        return question.reply.parse(reply.text)
-    value = parse_reply(reply.text)
-    if value == {} and reply.rung is OutputFormat.TOOL:
-        raise ReplyMismatch("the tool was called without any input")
-    return value
 
 
 def make_repair_request(

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from faithtui.engine.calls.answers_per_question import (
     check_answers_left,
@@ -111,6 +111,21 @@ class CallCounts:
     def get_step(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""
         return self.steps.setdefault(name, StepCallCounts())
+
+
+class QuestionSender(Protocol):
+    """What brings one question to a judge and its reply back. See `Sender`."""
+
+    def close(self) -> frozenset[asyncio.Task[Any]]:
+        """Send nothing more, and name the tasks whose replies are on their way."""
+
+    async def send_question(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        """Put a question until it is answered or will not be."""
+
+    def count_unreadable(self, key: str) -> int:
+        """Count answers to a question, of earlier turns at the run, that were no replies."""
 
 
 class Sender:

@@ -62,7 +62,7 @@ def collect_annotated_answers(
     within = None if split is None else read_split_conversations(store, split)
     readings = {
         each.claim: each
-        for each in store.reviews.read_claim_units(run)
+        for each in store.labelled_units.read_claim_units(run)
         if within is None or each.conversation in within
     }
     read = {claim: each for claim, each in readings.items() if has_usable_label(each, spec.labels)}

@@ -19,7 +19,7 @@ from faithtui.domain.judging.image_addresses import find_host_problem, read_host
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.engine.calls.ask import Asker, QuestionSender
+from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.concurrency_limit import Slots
@@ -29,7 +29,7 @@ from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RateLimiters, RequestLimiter, SpeedLimit
 from faithtui.engine.calls.reply_cache import MemoryReplyCache, ReplyCache
-from faithtui.engine.calls.send import CallCounts
+from faithtui.engine.calls.send import CallCounts, QuestionSender
 from faithtui.engine.library.measurement_result import (
     Call,
     Measurement,

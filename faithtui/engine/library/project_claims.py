@@ -37,7 +37,7 @@ def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> li
             }
             rows.append(place | {k: v for k, v in claim.items() if not blind or k in _BLIND})
     if not blind and items:
-        store.reviews.record_exposures(items, reviewer)
+        store.exposures.record_many(items, reviewer)
     return rows
 
 

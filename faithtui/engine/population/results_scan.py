@@ -10,28 +10,15 @@ Source: Ohlsson, Coordination of samples using permanent random numbers, in Busi
 """
 
 import math
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from faithtui.agreement.population import BUNDLES
-from faithtui.engine.population.object_store import ObjectStore, register_object_store
-from faithtui.engine.shards.results_schema import MANIFEST
-from faithtui.engine.shards.shard_source import check_address
+from faithtui.engine.population.results_database import ResultsDatabase
 from faithtui.errors import ConfigError, InputError
 
-_MISSING: Final = (
-    "results are counted by DuckDB, which is not installed: pip install 'faithtui[sample]'"
-)
-_MEMORY: Final = "512MB"
-"""What DuckDB may hold; what does not fit goes to a temporary folder."""
-_TRACEBACK: Final = "Traceback (most recent call last):"
-_PATTERN_CHARACTERS: Final = frozenset("*?[{")
-"""Characters that make DuckDB take a path for a pattern."""
 _SPARE: Final = 6.0
 """Standard deviations by which more claims are looked at than are wanted: one scan in a billion
 must be repeated."""
@@ -131,35 +118,10 @@ class ResultsScan:
     """
 
     def __init__(self, results: str) -> None:
-        try:
-            import duckdb
-        except ImportError as error:
-            raise ConfigError(_MISSING) from error
-        check_address(results)
         self.results = results
         self.stratified_by: tuple[str, ...] = ()
         self._seed = 0
-        self._folder = tempfile.TemporaryDirectory(prefix="faithtui-sample-")
-        self._database = duckdb.connect(
-            config={
-                "memory_limit": _MEMORY,
-                "temp_directory": str(Path(self._folder.name) / "spill"),
-                "preserve_insertion_order": False,
-            }
-        )
-        self._error_type = duckdb.Error
-        self._store: ObjectStore | None = None
-        """Where results lie that are in an object store; None: they are a folder."""
-        try:
-            if _is_address(results):
-                self._store = register_object_store(self._database, results.rstrip("/"))
-            self._files = self._find_files()
-            with self._translate_errors():
-                for table, files in self._files.items():
-                    self._database.read_parquet(list(files.values())).create_view(table)
-        except BaseException:
-            self.close()
-            raise
+        self._database = ResultsDatabase(results)
 
     def __enter__(self) -> Self:
         """Give the open results."""
@@ -188,28 +150,22 @@ class ResultsScan:
     def close(self) -> None:
         """Let go of the files, and of what was put aside."""
         self._database.close()
-        self._folder.cleanup()
 
     @property
     def shards(self) -> list[str]:
         """Names of the shards that are whole, in order."""
-        return sorted(self._files["conversations"])
+        return sorted(self._database.files["conversations"])
 
     def read_manifest(self) -> str:
         """Read the text of the manifest."""
-        if self._store is None:
-            try:
-                return (Path(self.results) / MANIFEST).read_text("utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise InputError(f"{self.results}/{MANIFEST} cannot be read: {error}") from error
-        path = f"{self._store.name}/{MANIFEST}"
-        rows = self._run_query("SELECT content FROM read_text($path)", {"path": path})
-        return str(rows[0][0])
+        return self._database.read_manifest()
 
     def count_conversations(self) -> ConversationCounts:
         """Count what became of the conversations."""
-        states = self._run_query("SELECT state, count(*) FROM conversations GROUP BY state", {})
-        totals = self._run_query(
+        states = self._database.run_query(
+            "SELECT state, count(*) FROM conversations GROUP BY state", {}
+        )
+        totals = self._database.run_query(
             "SELECT count(*) FILTER (claims > 0), count(*) FILTER (success), avg(windowed), "
             "avg(per_interaction), avg(pooled) FROM conversations",
             {},
@@ -224,7 +180,7 @@ class ResultsScan:
     def count_claims_by_stratum(self) -> list[StratumCount]:
         """Count all claims by stratum, verdict and bundle."""
         values = self._list_values()
-        rows = self._run_query(
+        rows = self._database.run_query(
             f"SELECT {values}claims.label, conversation.bundle, count(*), sum(claims.uncertainty) "
             f"FROM {self._join_sources()} GROUP BY ALL LIMIT {_MOST_COUNTS + 1}",
             self._make_parameters(),
@@ -302,17 +258,13 @@ class ResultsScan:
         size = len(next(iter(ends)))
         names = [f"value_{place}" for place in range(size)]
         columns = ", ".join([*(f"{name} VARCHAR" for name in names), "highest DOUBLE"])
-        marks = ", ".join("?" * (size + 1))
-        with self._translate_errors():
-            self._database.execute(f"CREATE OR REPLACE TEMP TABLE wanted ({columns})")
-            self._database.executemany(
-                f"INSERT INTO wanted VALUES ({marks})",
-                [[*values, end] for values, end in ends.items()],
-            )
+        self._database.fill_table(
+            "wanted", columns, [[*values, end] for values, end in ends.items()]
+        )
         same = " AND ".join(
             [f"found.{name} IS NOT DISTINCT FROM wanted.{name}" for name in names] or ["true"]
         )
-        rows = self._run_query(
+        rows = self._database.run_query(
             f"WITH found AS (SELECT {self._list_values()}claims.source, claims.key, "
             f"claims.position, claims.shard, claims.number AS place, "
             f"md5_number_lower(concat_ws(chr(31), $seed, {numbers})) / 18446744073709551616.0 "
@@ -339,10 +291,10 @@ class ResultsScan:
             rows: Places of conversations in it.
         """
         marks = ", ".join("?" * len(rows))
-        found = self._run_query(
+        found = self._database.run_query(
             "SELECT source, key, content_sha256, reason, conversation, judgement "
             f"FROM read_parquet(?) WHERE number IN ({marks})",
-            [self._files["conversations"][shard], *rows],
+            [self._database.files["conversations"][shard], *rows],
         )
         return [StoredConversation(*row) for row in found]
 
@@ -376,70 +328,6 @@ class ResultsScan:
             for place, key in enumerate(self.stratified_by)
             if key not in _VALUES
         }
-
-    def _find_files(self) -> dict[str, dict[str, str]]:
-        """Find the files of whole shards: those whose conversations are there."""
-        found: dict[str, dict[str, str]] = {}
-        for table in ("conversations", "claims"):
-            if self._store is not None:
-                listed = self._store.list_parquet(table)
-                files = [f"{self._store.name}/{table}/{each}" for each in listed]
-                names = [each.removesuffix(".parquet") for each in listed]
-            else:
-                paths = sorted((Path(self.results) / table).glob("*.parquet"))
-                files = [self._name_without_pattern(each) for each in paths]
-                names = [each.stem for each in paths]
-            found[table] = dict(zip(names, files, strict=True))
-        if not found["conversations"]:
-            raise InputError(
-                f"{self.results} has no whole shard: no file conversations/*.parquet; expected a "
-                "folder that `faithtui measure` wrote"
-            )
-        whole = found["conversations"]
-        found["claims"] = {name: each for name, each in found["claims"].items() if name in whole}
-        missing = sorted(whole.keys() - found["claims"].keys())
-        if missing:
-            raise InputError(
-                f"{self.results} has no claims of shard {missing[0]}: copy claims/"
-                f"{missing[0]}.parquet there too"
-            )
-        return found
-
-    def _name_without_pattern(self, path: Path) -> str:
-        """Give a name of a file that DuckDB does not take for a pattern."""
-        whole = path.absolute()
-        if not _PATTERN_CHARACTERS.intersection(str(whole)):
-            return str(whole)
-        folder = Path(self._folder.name) / "links"
-        folder.mkdir(exist_ok=True)
-        link = folder / f"{len(list(folder.iterdir()))}.parquet"
-        link.symlink_to(whole)
-        return str(link)
-
-    def _run_query(
-        self, query: str, parameters: Mapping[str, object] | Sequence[object]
-    ) -> list[tuple[Any, ...]]:
-        with self._translate_errors():
-            return list(self._database.execute(query, parameters).fetchall())
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except self._error_type as error:
-            sentence = _get_sentence(str(error).strip())
-            raise InputError(f"{self.results} cannot be read: {sentence}") from error
-
-
-def _is_address(results: str) -> bool:
-    """Say whether results are named by an address such as `s3://bucket/folder`."""
-    return "://" in results
-
-
-def _get_sentence(message: str) -> str:
-    """Take what a message of DuckDB says: the first line, or the last of an error of Python."""
-    lines = [each.strip() for each in message.splitlines()] or [""]
-    return lines[-1] if any(each.endswith(_TRACEBACK) for each in lines) else lines[0]
 
 
 def _make_pointer(key: str) -> str:

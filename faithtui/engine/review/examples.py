@@ -68,7 +68,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     within = None if order.split is None else read_split_conversations(store, order.split)
     labelled = [
         each
-        for each in store.reviews.read_claim_units(run)
+        for each in store.labelled_units.read_claim_units(run)
         if has_usable_label(each, labels) and (within is None or each.conversation in within)
     ]
     readings = {

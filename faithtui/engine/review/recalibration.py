@@ -269,7 +269,7 @@ def _collect_labels(
     reasons: dict[ClaimId, LeftOut] = {}
     answers: set[tuple[object, int]] = set()
     for row in rows:
-        units = store.reviews.read_run_units(row.id)
+        units = store.labelled_units.read_run_units(row.id)
         answers |= {(each.conversation, each.turn) for each in units.answers}
         for claim, each in _list_labelled_claims(row, units):
             if isinstance(each, LeftOut):
@@ -292,7 +292,7 @@ def _list_other_claims(store: Store, rows: list[RunRow]) -> set[ClaimId]:
         claim.claim
         for row in store.runs.rows()
         if row.id not in known and row.labelled
-        for claim in store.reviews.read_claim_units(row.id)
+        for claim in store.labelled_units.read_claim_units(row.id)
         if claim.state is LabelState.LABELLED
     }
 

@@ -58,7 +58,9 @@ class RunTrust:
 def count_run(store: Store, row: RunRow) -> RunCounts:
     """Count verdicts and scores of a run."""
     return _count_scores(
-        store.runs.count_labels(row.id), store.runs.read_scores(row.id), row.spec.rule
+        store.run_contents.count_labels(row.id),
+        store.run_contents.read_scores(row.id),
+        row.spec.rule,
     )
 
 

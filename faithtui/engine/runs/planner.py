@@ -329,7 +329,7 @@ def _select_conversations(store: Store, request: RunRequest) -> tuple[Conversati
     if request.claim_set is not None:
         judged, owner = store.claim_sets.list_conversations(request.claim_set), "the claim set"
     elif request.claims == "run" and request.claims_run is not None:
-        judged = store.runs.list_conversations(request.claims_run)
+        judged = store.run_contents.list_conversations(request.claims_run)
         owner = f"run {request.claims_run}"
     if judged is not None:
         conversations = tuple(each for each in store.conversations.ids(sources) if each in judged)

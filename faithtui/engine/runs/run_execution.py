@@ -295,7 +295,7 @@ def find_claims_to_judge(
         case "run":
             if spec.claims_run is None:
                 return (), "the run whose claims it judges was deleted"
-            claims = store.runs.list_claims(spec.claims_run, conversation)
+            claims = store.run_contents.list_claims(spec.claims_run, conversation)
             return claims, None if claims else f"run {spec.claims_run} has no claims of it"
         case "set":
             if spec.claim_set is None:

@@ -9,28 +9,28 @@ tables have, and a line that says so: without that line it is not all there yet.
 """
 
 import asyncio
-import os
 import shutil
 from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.budget import NO_EXPENSE, Expense
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.runs.run_writer import FLOOR_BYTES
+from faithtui.engine.shards.journal_file import JournalFile, ShardTaken, format_write_error
 from faithtui.engine.shards.measured_rows import MeasuredRows
 from faithtui.engine.shards.reply_index import ReplyIndex
 from faithtui.engine.shards.results_schema import JOURNAL, get_table_file
 from faithtui.engine.shards.table_reader import iter_measured_rows, iter_stored_replies
 from faithtui.errors import ExportError
 from faithtui.judges.base import StopReason
-from faithtui.output_files import OWNER_ONLY, make_private_directory
+from faithtui.output_files import make_private_directory
 from faithtui.store.records import StoredReply
 
 _KEY_DIGITS: Final = 15
@@ -45,10 +45,6 @@ _LATEST: Final = 64
 
 _DISK_LOOK: Final = 64
 """Replies between two looks at how much of the disk is free."""
-
-
-class ShardTaken(ExportError):
-    """Another worker has the shard."""
 
 
 class ShardJournal:
@@ -93,15 +89,12 @@ class ShardJournal:
         self._places = array("q")
         """Of each conversation, where its rows stand; -1: it is not finished."""
         self._has_taken_over = False
-        self._end = self._synced = 0
-        self._syncing: asyncio.Task[None] | None = None
-        self._written = 0
         try:
             make_private_directory(self.path.parent)
-            self._file = self._open_locked()
+            self._file = JournalFile(self.path)
             self.is_whole = get_table_file(results, "conversations", shard).exists()
             if not self.is_whole:
-                self._read_lines()
+                self._index_lines()
                 if retry_failed:
                     self._forget_failed()
             elif retry_failed:
@@ -109,7 +102,7 @@ class ShardJournal:
             else:
                 self.delete()
         except OSError as error:
-            raise ExportError(_format_error(self.path, error)) from error
+            raise ExportError(format_write_error(self.path, error)) from error
 
     def __enter__(self) -> Self:
         """Give the journal."""
@@ -134,7 +127,7 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        place = self._append(
+        place = self._file.append(
             {
                 "done": number,
                 "state": rows.state.value,
@@ -147,11 +140,11 @@ class ShardJournal:
         """Give the rows of what is finished, in the order of the shard."""
         for place in self._places:
             if place >= 0:
-                yield MeasuredRows(*self._read_line(place)["rows"])
+                yield MeasuredRows(*self._file.read_line(place)["rows"])
 
     def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
         """Give the rows of the replies, in the order in which they came."""
-        for line in self._iter_reply_lines():
+        for line in self._file.iter_lines(_REPLY_LINE):
             reply = line["reply"]
             cost = reply["cost_nusd"]
             yield {
@@ -198,7 +191,7 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        self._append({"rejected": key, "reason": reason})
+        self._file.append({"rejected": key, "reason": reason})
         self._rejected[key] = reason
 
     async def wait_until_writable(self) -> None:
@@ -207,7 +200,7 @@ class ShardJournal:
         Raises:
             ExportError: The disk is full.
         """
-        if self._written % _DISK_LOOK:
+        if self._file.written % _DISK_LOOK:
             return
         free = shutil.disk_usage(self.path.parent).free
         if free < FLOOR_BYTES:
@@ -225,55 +218,24 @@ class ShardJournal:
         place = self._append_reply(asked.key, asked.step, reply, usable=usable)
         if self._durable:
             # Whoever waits may be given up; the reply is on its way to the disk all the same.
-            await asyncio.shield(self._sync(self._end))
+            await asyncio.shield(self._file.sync_up_to(self._file.end))
         self._index_reply(asked.key, place, usable=usable)
 
     def delete(self) -> None:
         """Delete it: its shard is whole."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        self._file.delete()
 
-    def _open_locked(self) -> IO[bytes]:
-        """Open and lock the file that has the name now; one that was deleted meanwhile is none.
-
-        Raises:
-            ShardTaken: Another worker has it.
-        """
-        import fcntl  # not on every system, and imported with the package everywhere
-
-        while True:
-            number = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
-            file = os.fdopen(number, "r+b", buffering=0)
-            try:
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(number).st_ino == self.path.stat().st_ino:
-                    return file
-            except FileNotFoundError:
-                pass
-            except BlockingIOError as error:
-                file.close()
-                raise ShardTaken(
-                    f"another worker has shard {self.path.stem}; wait for it, or end it"
-                ) from error
-            file.close()
-
-    def _read_lines(self) -> None:
-        """Find every whole line; what a kill left of the last one is cut off."""
-        with self.path.open("rb") as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                found = from_json(line)
-                if "done" in found:
-                    self._note_finished(found["done"], ScoreState(found["state"]), self._end)
-                elif "taken_over" in found:
-                    self._has_taken_over = True
-                elif "rejected" in found:
-                    self._rejected[found["rejected"]] = found["reason"]
-                else:
-                    self._index_reply(found["key"], self._end, usable=found["usable"])
-                self._end += len(line)
-        self._file.truncate(self._end)
+    def _index_lines(self) -> None:
+        """Note what every line says."""
+        for place, found in self._file.read_lines():
+            if "done" in found:
+                self._note_finished(found["done"], ScoreState(found["state"]), place)
+            elif "taken_over" in found:
+                self._has_taken_over = True
+            elif "rejected" in found:
+                self._rejected[found["rejected"]] = found["reason"]
+            else:
+                self._index_reply(found["key"], place, usable=found["usable"])
 
     def _index_reply(self, key: str, place: int, *, usable: bool) -> None:
         (self._usable if usable else self._unusable).add(_shorten(key), place)
@@ -287,7 +249,7 @@ class ShardJournal:
         self.states[state] += 1
 
     def _forget_finished(self, number: int) -> None:
-        state = ScoreState(self._read_line(self._places[number])["state"])
+        state = ScoreState(self._file.read_line(self._places[number])["state"])
         self._places[number] = -1
         self.states -= Counter({state: 1})
 
@@ -296,7 +258,7 @@ class ShardJournal:
         if not self._has_taken_over or not self.states[ScoreState.FAILED]:
             return
         for number, place in enumerate(self._places):
-            if place >= 0 and self._read_line(place)["state"] == ScoreState.FAILED.value:
+            if place >= 0 and self._file.read_line(place)["state"] == ScoreState.FAILED.value:
                 self._forget_finished(number)
 
     def _begin_retry(self, results: Path, shard: str) -> None:
@@ -305,7 +267,7 @@ class ShardJournal:
         Raises:
             InputError: A table cannot be read.
         """
-        self._read_lines()
+        self._index_lines()
         if self._has_taken_over:
             self._forget_failed()
             return  # a kill left it; what was answered since is in it
@@ -317,13 +279,12 @@ class ShardJournal:
         for rows in iter_measured_rows(results, shard):
             if rows.state is not ScoreState.FAILED:
                 self.add_finished(rows.conversation["number"], rows)
-        self._append({"taken_over": True})
+        self._file.append({"taken_over": True})
         self._has_taken_over = True
-        os.fsync(self._file.fileno())
+        self._file.sync()
 
     def _forget_lines(self) -> None:
-        self._file.truncate(0)
-        self._end = 0
+        self._file.empty()
         self._usable, self._unusable = ReplyIndex(), ReplyIndex()
         self._rejected.clear()
         self._latest.clear()
@@ -336,58 +297,14 @@ class ShardJournal:
             return None
         found = self._latest.get(place)
         if found is None:
-            line = self._read_line(place)
+            line = self._file.read_line(place)
             found = self._latest[place] = line["key"], StoredReply(**line["reply"])
             if len(self._latest) > _LATEST:
                 self._latest.popitem(last=False)
         return found[1] if found[0] == key else None
 
     def _append_reply(self, key: str, step: str, reply: StoredReply, *, usable: bool) -> int:
-        return self._append({"key": key, "step": step, "usable": usable, "reply": reply})
-
-    def _iter_reply_lines(self) -> Iterator[Any]:
-        with self.path.open("rb") as file:
-            for line in file:
-                if line.startswith(_REPLY_LINE):  # to parse the rows of conversations takes long
-                    yield from_json(line)
-
-    def _read_line(self, place: int) -> Any:
-        self._file.seek(place)
-        pieces = [self._file.read(1 << 14)]
-        while pieces[-1] and b"\n" not in pieces[-1]:
-            pieces.append(self._file.read(1 << 18))
-        return from_json(b"".join(pieces).partition(b"\n")[0])
-
-    def _append(self, value: object) -> int:
-        data = memoryview(to_json(value) + b"\n")
-        place = self._end
-        try:
-            while data:
-                written = os.write(self._file.fileno(), data)
-                data = data[written:]
-                self._end += written
-        except OSError as error:
-            with suppress(OSError):  # half a line would hide the next one
-                self._file.truncate(place)
-            self._end = place
-            raise ExportError(_format_error(self.path, error)) from error
-        self._written += 1
-        return place
-
-    async def _sync(self, end: int) -> None:
-        """Wait until the disk has all up to a place; who waits together shares one write."""
-        while self._synced < end:
-            if self._syncing is None or self._syncing.done():
-                self._syncing = asyncio.create_task(self._sync_once())
-            await asyncio.shield(self._syncing)
-
-    async def _sync_once(self) -> None:
-        end = self._end
-        try:
-            await asyncio.to_thread(os.fsync, self._file.fileno())
-        except OSError as error:
-            raise ExportError(_format_error(self.path, error)) from error
-        self._synced = end
+        return self._file.append({"key": key, "step": step, "usable": usable, "reply": reply})
 
 
 def sum_journal(path: Path) -> Expense:
@@ -419,10 +336,3 @@ def delete_written_journal(results: Path, shard: str) -> None:
 
 def _shorten(key: str) -> int:
     return int(key[:_KEY_DIGITS], 16)
-
-
-def _format_error(path: Path, error: OSError) -> str:
-    return (
-        f"{path} cannot be written: {error.strerror or error}; make room or name another folder "
-        "with -o. What was answered before is kept"
-    )

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.shards.call_limits import CallLimitsServer, RemoteCallLimits
-from faithtui.engine.shards.journal import ShardTaken
+from faithtui.engine.shards.journal_file import ShardTaken
 from faithtui.engine.shards.local_workers import (
     REPORT_S,
     ProgressSink,

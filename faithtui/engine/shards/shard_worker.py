@@ -18,12 +18,11 @@ from typing import Any, Self
 
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.answer_gathering import await_all
-from faithtui.engine.calls.ask import QuestionSender
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
-from faithtui.engine.calls.send import CallCounts
+from faithtui.engine.calls.send import CallCounts, QuestionSender
 from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import (
     AnyJudge,

@@ -85,7 +85,7 @@ def read_run_units(
     settings: UnitSettings = DEFAULTS,
     severity: Mapping[str, int] = SEVERITY,
 ) -> RunUnits:
-    """Read everything that a report on a run is computed from; see `Reviews.read_run_units`."""
+    """Read everything that a report on a run is computed from; see `UnitReader.read_run_units`."""
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
     sample = _read_sample(connection, run_id, settings, known, rated=rated)
@@ -120,7 +120,7 @@ def read_labels_since(
     settings: UnitSettings,
     most: int,
 ) -> dict[ClaimId, CountedLabels] | None:
-    """Read what people say of claims that were acted on since; see `Reviews.read_labels_since`."""
+    """Read the labels of claims acted on since; see `UnitReader.read_labels_since`."""
     acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
     claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
     if len(claims) > most:
@@ -134,13 +134,13 @@ def read_labels_since(
 
 
 def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, ...]:
-    """Read what a run judged; see `Reviews.read_claim_units`."""
+    """Read what a run judged; see `UnitReader.read_claim_units`."""
     known = _read_run_labels(connection, run_id, DEFAULTS)
     return tuple(_make_claim_units(connection, run_id, known, DEFAULTS, SEVERITY, None))
 
 
 def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
-    """Read the rated answers of a run; see `Reviews.read_answer_units`."""
+    """Read the rated answers of a run; see `UnitReader.read_answer_units`."""
     rated, _ = _read_answers(connection, run_id, _read_run_labels(connection, run_id, DEFAULTS))
     return rated
 
@@ -171,7 +171,7 @@ def read_paired_units(
     settings: UnitSettings = DEFAULTS,
     severity: Mapping[str, int] = SEVERITY,
 ) -> PairedClaims:
-    """Read what two runs say of the same claims; see `Reviews.read_paired_units`."""
+    """Read what two runs say of the same claims; see `UnitReader.read_paired_units`."""
     judged = read_judged_run(connection, first)
     if set(judged.rule.labels) != set(read_scoring_rule(connection, second).labels):
         raise StoreError(

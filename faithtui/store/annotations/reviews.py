@@ -3,20 +3,12 @@
 Each act is on the disk before the call returns, together with the scores it changes.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy import Connection, func, insert, select
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from faithtui.agreement.labelled_units import (
-    AnswerUnit,
-    ClaimUnit,
-    PairedClaims,
-    RunUnits,
-    UnitSettings,
-)
 from faithtui.domain.annotations import (
     Action,
     Event,
@@ -32,11 +24,10 @@ from faithtui.domain.annotations import (
     redo_from_end,
     undo_from_end,
 )
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
-from faithtui.domain.label_sets import SEVERITY
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
-from faithtui.store.annotations.counted_labels import CountedLabels
+from faithtui.store.annotations.exposures import has_exposure
 from faithtui.store.annotations.guidelines import store_digest_in_force
 from faithtui.store.annotations.label_replay import (
     event_columns,
@@ -46,14 +37,7 @@ from faithtui.store.annotations.label_replay import (
     store_marked_passages,
 )
 from faithtui.store.annotations.labelled_units import (
-    DEFAULTS,
-    MOST_SINCE,
-    read_answer_units,
-    read_claim_units,
-    read_labels_since,
     read_newest_act,
-    read_paired_units,
-    read_run_units,
 )
 from faithtui.store.annotations.session_counts import SessionCounts, read_session_counts
 from faithtui.store.database import Database
@@ -62,13 +46,11 @@ from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
-    exposure,
     human_label,
     run_item,
     sample_claim,
     verdict,
 )
-from faithtui.store.search.metadata import list_metadata_keys
 
 _UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
@@ -196,7 +178,7 @@ class Reviews:
 
         def append_verdict(connection: Connection) -> Step:
             judge = _read_home_label(connection, run, claim)
-            knew = saw_judge or _has_exposure(connection, given)
+            knew = saw_judge or has_exposure(connection, given)
             action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
             act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
             return _append_rows(connection, [_add_guideline_and_stratum(connection, act)])
@@ -231,7 +213,7 @@ class Reviews:
                         connection,
                         act._replace(
                             saw_judge=act.saw_judge
-                            or (act.verdict is not None and _has_exposure(connection, act))
+                            or (act.verdict is not None and has_exposure(connection, act))
                         ),
                     )
                     for act in acts
@@ -309,55 +291,6 @@ class Reviews:
             found = connection.execute(select(func.max(human_label.c.id))).scalar()
         return None if found is None else LabelId(found)
 
-    def record_exposure(self, item: ItemId, reviewer: str) -> None:
-        """Remember that a person has had the judge's words on a conversation in view."""
-        self.record_exposures([item], reviewer)
-
-    def record_exposures(
-        self, items: Collection[ItemId], reviewer: str, *, in_all_runs: bool = False
-    ) -> None:
-        """Remember the same of several conversations of runs.
-
-        Args:
-            items: The conversations.
-            reviewer: Who has seen the words.
-            in_all_runs: What the judges of all runs said of them was in view.
-        """
-        now = self._clock()
-        reviewer = make_storable(reviewer)
-
-        def insert_exposures(connection: Connection) -> None:
-            found = set(items)
-            if in_all_runs:
-                same = run_item.alias()
-                for some in split_into_chunks(list(items)):
-                    found |= set(
-                        connection.scalars(
-                            select(run_item.c.id)
-                            .join(same, same.c.conversation_id == run_item.c.conversation_id)
-                            .where(same.c.id.in_(some))
-                        )
-                    )
-            rows = [{"run_item_id": item, "reviewer": reviewer, "at": now} for item in found]
-            if rows:
-                connection.execute(sqlite_insert(exposure).on_conflict_do_nothing(), rows)
-
-        self._database.write(insert_exposures)
-
-    def record_conversation_exposures(
-        self, run_id: RunId, conversations: Collection[ConversationId], reviewer: str
-    ) -> None:
-        """Remember the same of conversations as a run judged them."""
-        items: list[ItemId] = []
-        with self._database.open_reader() as connection:
-            for some in split_into_chunks(list(set(conversations))):
-                items += connection.scalars(
-                    select(run_item.c.id).where(
-                        run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
-                    )
-                )
-        self.record_exposures(items, reviewer)
-
     def find_item(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
         with self._database.open_reader() as connection:
@@ -368,50 +301,6 @@ class Reviews:
                 .limit(1)
             ).scalar()
         return None if found is None else ItemId(found)
-
-    def read_claim_units(self, run_id: RunId) -> tuple[ClaimUnit, ...]:
-        """Read everything a run judged once, in the order of the run and of the text.
-
-        Claims, statements or answers, with people's verdicts in the words of the run's metric. A
-        consensus that has no word there stays as people said it.
-        """
-        with self._database.open_reader() as connection:
-            return read_claim_units(connection, run_id)
-
-    def read_answer_units(self, run_id: RunId) -> tuple[AnswerUnit, ...]:
-        """Read every answer of a run that people rated as a whole.
-
-        Only of conversations that are done; in the order of the run and of the turns. What the
-        run judged of other things than answers cannot be compared with that: then ().
-        """
-        with self._database.open_reader() as connection:
-            return read_answer_units(connection, run_id)
-
-    def read_run_units(
-        self,
-        run_id: RunId,
-        settings: UnitSettings = DEFAULTS,
-        severity: Mapping[str, int] = SEVERITY,
-    ) -> RunUnits:
-        """Read everything that a report on a run is computed from, as one snapshot.
-
-        Takes the time of reading every verdict of the run, so seconds for a million claims.
-
-        Args:
-            run_id: The run.
-            settings: What counts.
-            severity: How bad each label is, for ties and worst-of rules; larger is worse.
-
-        Raises:
-            StoreError: There is no such run, or the sample asked for cannot carry a report on it.
-        """
-        with self._database.open_reader() as connection:
-            return read_run_units(connection, run_id, settings, severity)
-
-    def list_metadata_keys(self, run_id: RunId) -> tuple[str, ...]:
-        """Name the keys of metadata that conversations of a run have, at any depth, sorted."""
-        with self._database.open_reader() as connection:
-            return list_metadata_keys(connection, run_id)
 
     def read_session_counts(self, reviewer: str, since: datetime) -> SessionCounts:
         """Count what somebody labelled since a moment, and measure the pace of it."""
@@ -434,51 +323,6 @@ class Reviews:
                 said = replay_verdicts(read_acts(connection, own & (human_label.c.id > act)))
                 found |= {each for each, (mine,) in said.items() if mine.verdict is not None}
         return found
-
-    def read_labels_since(
-        self,
-        run_id: RunId,
-        after: LabelId,
-        settings: UnitSettings = DEFAULTS,
-        *,
-        most: int = MOST_SINCE,
-    ) -> dict[ClaimId, CountedLabels] | None:
-        """Read what people say by now of the claims of a run that they acted on since.
-
-        Takes the time of reading these few claims, however large the run.
-
-        Args:
-            run_id: The run.
-            after: The newest act that is known.
-            settings: What counts; only `blind_only` is read.
-            most: Claims that are read at most.
-
-        Returns:
-            None when more claims were acted on, so that the run is better read as a whole.
-
-        Raises:
-            StoreError: There is no such run.
-        """
-        with self._database.open_reader() as connection:
-            return read_labels_since(connection, run_id, after, settings, most)
-
-    def read_paired_units(
-        self,
-        first: RunId,
-        second: RunId,
-        settings: UnitSettings = DEFAULTS,
-        severity: Mapping[str, int] = SEVERITY,
-    ) -> PairedClaims:
-        """Read what two runs say of the claims that both judged, and what people say of them.
-
-        Of the settings, `sample` is not read. `severity` is used as in `read_run_units`.
-        A label that is stale for one of the runs does not count.
-
-        Raises:
-            StoreError: There is no such run, or their metrics have other labels.
-        """
-        with self._database.open_reader() as connection:
-            return read_paired_units(connection, first, second, settings, severity)
 
 
 def _read_own_acts(
@@ -520,21 +364,6 @@ def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -
         .limit(1)
     ).scalar()
     return found
-
-
-def _has_exposure(connection: Connection, act: NewEvent) -> bool:
-    """Whether who acts had the judge of the run in view, on the conversation of the claim."""
-    found = connection.execute(
-        select(exposure.c.at)
-        .join(run_item, run_item.c.id == exposure.c.run_item_id)
-        .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
-        .where(
-            run_item.c.run_id == act.run,
-            claim.c.id == act.claim,
-            exposure.c.reviewer == act.reviewer,
-        )
-    ).first()
-    return found is not None
 
 
 def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, and_, func, select
 
 from faithtui.agreement.sampling.draw import SampleKind
-from faithtui.domain.annotations import TIE, HumanVerdict
+from faithtui.domain.annotations import TIE
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.run_export import (
     ExportClaim,
     ExportConversation,
     ExportEvidence,
     ExportLabel,
-    ExportMark,
     ExportPassage,
     ExportRun,
     ExportTurn,
@@ -29,10 +28,9 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import (
     compute_consensus,
-    read_acts,
-    replay_verdicts,
 )
 from faithtui.store.database import Database
+from faithtui.store.runs.export_labels import ExportLabelReader, name_labels
 from faithtui.store.runs.list_rows import run_rows
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.tables import (
@@ -290,7 +288,7 @@ class _PartReader:
         self._rule = rule
         self._sample = sample_id
         self._steps = steps
-        self._has_labels = connection.execute(select(human_label.c.id).limit(1)).first() is not None
+        self._labels = ExportLabelReader(connection)
 
     def read_part(self, first: int, last: int) -> Iterator[ExportConversation]:
         """Read the conversations with the numbers `first` to `last`."""
@@ -299,7 +297,7 @@ class _PartReader:
         )
         items = [_Item._make(row) for row in self._fetch(self._select_items())]
         documents, in_turn = self._read_documents()
-        acts, labels = self._read_labels(items)
+        acts, labels = self._labels.read_labels([each.conversation for each in items])
         part = _Part(
             turns=self._read_turns(in_turn),
             documents=documents,
@@ -533,56 +531,6 @@ class _PartReader:
             found[item, claim_id].append(ExportEvidence(text, stance, digest))
         return found
 
-    def _read_labels(
-        self, items: Sequence[_Item]
-    ) -> tuple[dict[ClaimId, tuple[HumanVerdict, ...]], dict[ClaimId, list[ExportLabel]]]:
-        if not self._has_labels:
-            return {}, {}
-        talks = [each.conversation for each in items]
-        said = replay_verdicts(read_acts(self._connection, claim.c.conversation_id.in_(talks)))
-        standing = [
-            each.event.id for people in said.values() for each in people if each.event is not None
-        ]
-        events = (
-            {
-                row[0]: row
-                for row in self._fetch(
-                    select(
-                        human_label.c.id,
-                        human_label.c.uid,
-                        human_label.c.created_at,
-                        human_label.c.guideline_version,
-                        human_label.c.stratum,
-                        human_label.c.probability,
-                    )
-                    .join(claim, claim.c.id == human_label.c.claim_id)
-                    .where(claim.c.conversation_id.in_(talks))
-                )
-            }
-            if standing
-            else {}
-        )
-        texts = self._read_marked_texts(said)
-        return said, {
-            claim_id: [_make_label(each, events, texts) for each in people]
-            for claim_id, people in said.items()
-        }
-
-    def _read_marked_texts(
-        self, labels: Mapping[ClaimId, tuple[HumanVerdict, ...]]
-    ) -> Mapping[str, str]:
-        names = {
-            mark.document for people in labels.values() for one in people for mark in one.evidence
-        }
-        if not names:
-            return {}
-        return {
-            digest: text
-            for digest, text in self._fetch(
-                select(document.c.hash, document.c.text).where(document.c.hash.in_(names))
-            )
-        }
-
     def _read_drawn(self) -> dict[int, tuple[str, float]]:
         if self._sample is None:
             return {}
@@ -611,43 +559,6 @@ class _PartReader:
             .order_by(judge_call.c.id)
         )
         return {(item, at): key for item, at, key in rows}
-
-
-def _make_label(
-    found: HumanVerdict, events: Mapping[int, Any], texts: Mapping[str, str]
-) -> ExportLabel:
-    act = found.event
-    uid, at, guideline, stratum, probability = (
-        (None, None, None, None, None) if act is None else events[act.id][1:]
-    )
-    return ExportLabel(
-        uid or "",
-        found.reviewer,
-        found.verdict,
-        found.action,
-        found.note,
-        found.code,
-        at,
-        None if act is None else act.seconds,
-        act is not None and act.saw_judge,
-        None if act is None else act.judge_verdict,
-        guideline,
-        stratum,
-        probability,
-        found.flagged,
-        found.unsure,
-        tuple(
-            ExportMark(
-                mark.document,
-                mark.start,
-                mark.end,
-                texts.get(mark.document, "")[mark.start : mark.end],
-            )
-            for mark in found.evidence
-        ),
-        None if act is None else act.scale,
-        None if act is None else act.raw_label,
-    )
 
 
 def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
@@ -690,7 +601,7 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
                 tuple(part.evidence.get((item.id, each.claim), ())),
                 None if word == TIE else word,
                 word == TIE,
-                tuple(_name_labels(part.labels.get(ClaimId(each.claim), ()), name)),
+                tuple(name_labels(part.labels.get(ClaimId(each.claim), ()), name)),
                 stratum,
                 probability,
             )
@@ -710,12 +621,6 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
         corrected=item.corrected,
         reason=item.conclusion or item.why,
     )
-
-
-def _name_labels(labels: Sequence[ExportLabel], claim_name: str) -> Iterator[ExportLabel]:
-    """Name what was said without a label, such as a note, by whom and what it is about."""
-    for each in labels:
-        yield each if each.id else each._replace(id=make_id("note", claim_name, each.annotator))
 
 
 def _list_passages(

@@ -13,7 +13,7 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoreState, ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim
+from faithtui.domain.verdicts import Assessment
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_conversation_acts, replay_verdicts
 from faithtui.store.calls.batches import forget_failed_questions
@@ -23,7 +23,6 @@ from faithtui.store.records import (
     ItemCheckResult,
     ItemRow,
     ItemState,
-    LabelCount,
     PendingItem,
     ReviewView,
     RunRow,
@@ -35,15 +34,9 @@ from faithtui.store.runs.conversation_view import read_turns, review_view
 from faithtui.store.runs.findings import write_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
-    count_answer_labels,
-    count_labels,
     count_own_labels,
-    find_common_prefix,
     item_rows,
-    list_annotators,
-    list_sources,
     read_list_rows,
-    read_scores,
     run_rows,
     select_ordered_items,
 )
@@ -51,10 +44,10 @@ from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.runs.rollups import compute_human_columns, update_item_and_counters
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
 from faithtui.store.schema.column_types import make_json_storable
-from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json, span_from_row
+from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
-from faithtui.store.schema.tables import claim, run, run_item, verdict, window
+from faithtui.store.schema.tables import run, run_item, window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
 
@@ -285,41 +278,6 @@ class Runs:
             )
         )
 
-    def list_claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
-        """List the claims a run judged in a conversation, in the order of its text.
-
-        Statements of documents and whole answers are left out. () where the run found none, has
-        not judged the conversation, or does not have it.
-        """
-        with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
-                .select_from(run_item)
-                .join(verdict, (verdict.c.run_item_id == run_item.c.id) & verdict.c.is_home)
-                .join(claim, claim.c.id == verdict.c.claim_id)
-                .where(
-                    run_item.c.run_id == run_id,
-                    run_item.c.conversation_id == conversation_id,
-                    claim.c.kind == "claim",
-                )
-                .order_by(
-                    claim.c.turn,
-                    claim.c.span_start.is_(None),
-                    claim.c.span_start,
-                    claim.c.span_end,
-                    claim.c.id,
-                )
-            ).all()
-        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
-
-    def list_conversations(self, run_id: RunId) -> frozenset[ConversationId]:
-        """List the conversations of a run."""
-        with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
-            )
-            return frozenset(ConversationId(each) for each in rows.scalars())
-
     def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
         """List the conversations of a run, for paging through them by `item_rows`.
 
@@ -330,36 +288,6 @@ class Runs:
                 label that was given here, the newest first. Ties by number.
         """
         return tuple(map(ItemId, self._database.read_ids(select_ordered_items(run_id, order))))
-
-    def count_labels(self, run_id: RunId) -> dict[str, LabelCount]:
-        """Count claims and conversations of a run by the judge's label; none that was not given."""
-        with self._database.open_reader() as connection:
-            return count_labels(connection, run_id)
-
-    def read_scores(self, run_id: RunId) -> tuple[float, ...]:
-        """Read the judge's windowed scores of a run's conversations, those that have one."""
-        with self._database.open_reader() as connection:
-            return read_scores(connection, run_id)
-
-    def count_answer_labels(self, run_id: RunId) -> int:
-        """Count the answers of a run's conversations that came with an annotator's label."""
-        with self._database.open_reader() as connection:
-            return count_answer_labels(connection, run_id)
-
-    def list_annotators(self, run_id: RunId) -> tuple[str, ...]:
-        """List who said anything of a run's conversations, by name."""
-        with self._database.open_reader() as connection:
-            return list_annotators(connection, run_id)
-
-    def list_sources(self, run_id: RunId) -> tuple[str, ...]:
-        """List the data sets of a run's conversations, by name."""
-        with self._database.open_reader() as connection:
-            return list_sources(connection, run_id)
-
-    def find_common_prefix(self, run_id: RunId) -> str:
-        """Give what the keys of all conversations of a run begin with, up to the end of a word."""
-        with self._database.open_reader() as connection:
-            return find_common_prefix(connection, run_id)
 
     def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations of runs, in the order asked; unknown ids are left out."""
@@ -404,65 +332,6 @@ class Runs:
         """
         with self._database.open_reader() as connection:
             return compare_view(connection, conversation_id)
-
-    def count_empty_windows(self, run_id: RunId) -> int:
-        """Count the windows of a run in which the judge found no claim to give a verdict on."""
-        with self._database.open_reader() as connection:
-            return connection.scalars(
-                select(func.count())
-                .select_from(window)
-                .join(run_item, run_item.c.id == window.c.run_item_id)
-                .outerjoin(verdict, verdict.c.window_id == window.c.id)
-                .where(
-                    run_item.c.run_id == run_id,
-                    verdict.c.window_id.is_(None),
-                    window.c.score_state.not_in(
-                        [ScoreState.FAILED.value, ScoreState.SKIPPED.value]
-                    ),
-                )
-            ).one()
-
-    def count_reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
-        """Count the conversations of a run in one state by the reason they are in it.
-
-        Returns:
-            Reason to count, most frequent first; conversations without a reason are left out.
-        """
-        count = func.count()
-        with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(run_item.c.reason, count)
-                .where(
-                    run_item.c.run_id == run_id,
-                    run_item.c.state == state.value,
-                    run_item.c.reason.is_not(None),
-                )
-                .group_by(run_item.c.reason)
-                .order_by(count.desc(), run_item.c.reason)
-            ).all()
-        return {reason: number for reason, number in rows}
-
-    def count_undefined_reasons(self, run_id: RunId) -> dict[str, int]:
-        """Count the judged conversations of a run without a score by why they have none.
-
-        Returns:
-            Reason to count, most frequent first; only of those that are undefined.
-        """
-        headline = run_item.c.scores["windowed"]
-        reason, count = headline["reason"].as_string(), func.count()
-        with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(reason, count)
-                .where(
-                    run_item.c.run_id == run_id,
-                    run_item.c.state == ItemState.DONE.value,
-                    run_item.c.score.is_(None),
-                    headline["state"].as_string() == ScoreState.UNDEFINED.value,
-                )
-                .group_by(reason)
-                .order_by(count.desc(), reason)
-            ).all()
-        return {reason: number for reason, number in rows}
 
 
 _ITEMS_AT_ONCE: Final = 10_000

@@ -56,12 +56,14 @@ def read_mark(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
 
 def read_facts(store: "Store", run: RunId) -> ListFacts:
     """Read what is known of all conversations of a run together."""
-    runs = store.runs
+    run_contents = store.run_contents
     known = {
-        TermName.REVIEWER: runs.list_annotators(run),
-        TermName.SOURCE: runs.list_sources(run),
+        TermName.REVIEWER: run_contents.list_annotators(run),
+        TermName.SOURCE: run_contents.list_sources(run),
     }
-    return ListFacts(run, runs.find_common_prefix(run), runs.count_answer_labels(run), known)
+    return ListFacts(
+        run, run_contents.find_common_prefix(run), run_contents.count_answer_labels(run), known
+    )
 
 
 def _without_calls(row: RunRow) -> RunRow:

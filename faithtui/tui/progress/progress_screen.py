@@ -358,13 +358,13 @@ def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
 
 def _read_history(session: Session, row: RunRow) -> RunHistory:
     """Read what became of a run. Reads all its calls: meant for a thread."""
-    runs = session.store.runs
+    run_contents = session.store.run_contents
     return RunHistory(
         session.store.calls.sum_run_steps(row.id),
-        runs.count_reasons(row.id, ItemState.FAILED),
-        runs.count_reasons(row.id, ItemState.SKIPPED),
-        runs.count_undefined_reasons(row.id),
-        runs.count_labels(row.id),
+        run_contents.count_reasons(row.id, ItemState.FAILED),
+        run_contents.count_reasons(row.id, ItemState.SKIPPED),
+        run_contents.count_undefined_reasons(row.id),
+        run_contents.count_labels(row.id),
     )
 
 

@@ -150,7 +150,7 @@ class FigureReader(Controller["RunsScreen"]):
             queues,
             list_changed_options(row.spec),
             self._read_lowest(row.id),
-            store.runs.find_common_prefix(row.id),
+            store.run_contents.find_common_prefix(row.id),
             ended + REREAD_FACTOR * (ended - began),
         )
 

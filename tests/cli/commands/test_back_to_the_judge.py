@@ -468,7 +468,7 @@ def test_an_export_with_nothing_to_write_says_why(cli: Cli, project: Path, tmp_p
         assert "no claim of run 1 has a human label that counts here" in unlabelled.err
     with Store.open(plain) as store:
         label(store, RunId(1), lambda claim: "yes")
-        agreeing = {each.judge for each in store.reviews.read_claim_units(RunId(1))}
+        agreeing = {each.judge for each in store.labelled_units.read_claim_units(RunId(1))}
     assert agreeing == {"yes"}
     found = cli("export", "examples", "--store", plain)
     assert (found.code, found.out) == (0, "")

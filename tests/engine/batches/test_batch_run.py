@@ -159,7 +159,7 @@ async def test_a_question_larger_than_a_batch_fails_its_conversation(
     monkeypatch.setattr(submission, "MOST_BYTES", 100)
     run = openai.plan(store)
     assert await come_back(store, run) == [RunState.DONE]
-    reasons = store.runs.count_reasons(run, ItemState.FAILED)
+    reasons = store.run_contents.count_reasons(run, ItemState.FAILED)
     assert all("bytes and a batch holds 100" in reason for reason in reasons)
     assert sum(reasons.values()) == len(TALKS)
 

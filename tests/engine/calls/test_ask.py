@@ -9,7 +9,8 @@ import pytest
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.judging.tasks import ExplainScore
-from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS, Asker
+from faithtui.engine.calls.answers_per_question import REPAIRS
+from faithtui.engine.calls.ask import DOUBLINGS, Asker
 from faithtui.engine.calls.reply_cache import (
     MemoryReplyCache,
     QuestionContext,

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.calls.ask import REPAIRS
+from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.errors import JudgeKeepsFailing
 from faithtui.store.records import RunState

@@ -93,7 +93,7 @@ async def test_a_judge_that_refuses_images_costs_their_conversation_alone(store:
     run = await judged(store, judge)
     row = store.runs.row(run)
     assert (row.done, row.failed) == (1, 1)
-    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
     assert "takes no images" in reason
     asked = [each.prompt for each in judge.asked if each.images]
     assert len(asked) == len(set(asked)), "a refusal is not asked again"
@@ -103,7 +103,7 @@ async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None
     judge = CountingJudge()
     run = await judged(store, judge)
     assert store.runs.row(run).failed == 1
-    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
     assert "holds images and this judge takes none" in reason
     assert not [each for each in judge.asked if "Which?" in each.prompt]
 
@@ -232,7 +232,7 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
         store, run, lambda event: None, judge=opened(judge), environment=environment
     )
     assert store.runs.row(run).done == 2
-    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
     assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason
     for text in (reason, found.format_warning() or ""):
         assert "hunter2" not in text

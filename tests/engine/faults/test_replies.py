@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreSet, ScoreState
-from faithtui.engine.calls.answers_per_question import MOST_ANSWERS
-from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
+from faithtui.engine.calls.answers_per_question import MOST_ANSWERS, REPAIRS
+from faithtui.engine.calls.ask import DOUBLINGS
 from faithtui.metrics.missing_verdicts import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState
 from tests.engine.faulty_runs import (
@@ -193,7 +193,7 @@ async def test_f18_a_refusal_is_asked_once_and_is_no_score(
     server.config.rules = (PROVED, Rule((fault,), contains="Parcel c2-"))
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        failed = store.runs.count_reasons(ran.run, ItemState.FAILED)
+        failed = store.run_contents.count_reasons(ran.run, ItemState.FAILED)
     assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS - 1, 1)
     refused = [entry for entry in ran.entries if entry.kind == fault.name]
     assert {entry.attempt for entry in refused} == {1}

@@ -12,7 +12,7 @@ ClaimName = tuple[str, str]
 
 def read_drawn(store: Store, row: SampleRow) -> list[ClaimUnit]:
     """Read the claims of a sample, in the order in which they are served."""
-    units = store.reviews.read_run_units(row.run, UnitSettings(sample=row.id)).claims
+    units = store.labelled_units.read_run_units(row.run, UnitSettings(sample=row.id)).claims
     return sorted(units, key=lambda each: -1 if each.position is None else each.position)
 
 

@@ -297,10 +297,9 @@ def test_results_that_may_not_be_looked_at_are_not_said_to_be_empty(
     def refuse(*_: object, **__: object) -> None:
         raise OSError("ACCESS_DENIED")
 
-    with ResultsScan(f"file://{results}") as scan:
-        monkeypatch.setattr("pyarrow.fs.FileSelector", refuse)
-        with pytest.raises(InputError, match="cannot be looked at: ACCESS_DENIED"):
-            scan._find_files()
+    monkeypatch.setattr("pyarrow.fs.FileSelector", refuse)
+    with pytest.raises(InputError, match="cannot be looked at: ACCESS_DENIED"):
+        ResultsScan(f"file://{results}")
 
 
 def test_an_error_of_python_behind_duckdb_is_told_by_its_last_line(

@@ -45,7 +45,7 @@ def label(store: Store, run: RunId, verdict: str, most: int | None = None) -> in
 
     Every sixth `yes` is a `no`: labels of one kind allow no recalibration.
     """
-    readings = store.reviews.read_claim_units(run)[:most]
+    readings = store.labelled_units.read_claim_units(run)[:most]
     for number, reading in enumerate(readings):
         said = "no" if verdict == "yes" and number % 6 == 5 else verdict
         store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
@@ -81,14 +81,14 @@ async def test_too_few_labels_are_refused_with_their_number(store: Store) -> Non
 async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
     """Who looks at verdicts corrects what is wrong; one in ten that is right changes nothing."""
     run = await judged(store)
-    claims = store.reviews.read_claim_units(run)[:-1]
+    claims = store.labelled_units.read_claim_units(run)[:-1]
     for number, reading in enumerate(claims):
         wrong = "no" if reading.judge == "yes" else "yes"
         said = str(reading.judge) if number % 10 == 0 else wrong
         store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
     with pytest.raises(ConfigError, match=rf"^{len(claims)} of {len(claims)} labels were given"):
         recalibration.preview_recalibration(store)
-    (last,) = store.reviews.read_claim_units(run)[-1:]
+    (last,) = store.labelled_units.read_claim_units(run)[-1:]
     store.reviews.record_verdict(last.claim, "ann", "no", run=run, saw_judge=True)
     # Now every claim of the run is labelled, so that all count, nearly all of one kind.
     with pytest.raises(ConfigError, match="4 claims supported and 36 not"):
@@ -97,7 +97,7 @@ async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
 
 async def test_labels_given_blind_count_without_a_sample_and_ties_never(store: Store) -> None:
     run = await judged(store)
-    claims = store.reviews.read_claim_units(run)[:-1]
+    claims = store.labelled_units.read_claim_units(run)[:-1]
     for number, reading in enumerate(claims):
         said = "no" if number % 3 == 0 else "yes"
         store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=False)
@@ -116,7 +116,7 @@ async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
 async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> None:
     """One of each beside 35 labels that count, and claims that another judge judged alone."""
     run = await judged(store)
-    claims = [each.claim for each in store.reviews.read_claim_units(run)]
+    claims = [each.claim for each in store.labelled_units.read_claim_units(run)]
     for number, claim in enumerate(claims[:35]):
         said = "no" if number % 3 == 0 else "yes"
         store.reviews.record_verdict(claim, "ann", said, run=run, saw_judge=False)
@@ -135,7 +135,7 @@ async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> N
     store.conversations.import_batch([conversation("other")])
     other = planned(store, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     await runner.execute_run(store, other, lambda event: None, judge=opened(CountingJudge()))
-    alone = store.reviews.read_claim_units(other)[-1].claim
+    alone = store.labelled_units.read_claim_units(other)[-1].claim
     assert alone not in claims
     store.reviews.record_verdict(alone, "ann", "yes", run=other, saw_judge=False)
     found = recalibration.preview_recalibration(store)
@@ -155,7 +155,7 @@ async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> N
 async def test_labels_of_claims_without_a_probability_are_said(store: Store) -> None:
     run = planned(store, metric="turn-contextual-relevancy")
     await runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
-    statements = store.reviews.read_claim_units(run)[:3]
+    statements = store.labelled_units.read_claim_units(run)[:3]
     for each in statements:
         store.reviews.record_verdict(each.claim, "ann", "yes", run=run, saw_judge=False)
     with pytest.raises(ConfigError, match=r"\(left out: 3 the run's metric gives .* probability\)"):
@@ -229,10 +229,10 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     await runner.execute_run(store, begun, lambda event: None)
     spec = store.runs.row(later).spec
     assert spec.calibration is not None
-    assert spec.calibration["labels"] == len(store.reviews.read_claim_units(first))
+    assert spec.calibration["labels"] == len(store.labelled_units.read_claim_units(first))
     assert spec.judge_fingerprint != store.runs.row(begun).spec.judge_fingerprint
     assert store.runs.row(begun).spec.calibration is None
-    said = {run: store.reviews.read_claim_units(run) for run in (first, begun, later)}
+    said = {run: store.labelled_units.read_claim_units(run) for run in (first, begun, later)}
     confidences = {
         run: [reading.confidence or 0.0 for reading in found] for run, found in said.items()
     }
@@ -261,7 +261,7 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     assert kept is not None
     assert (kept["slope"], kept["intercept"]) == (1.0, 0.0)
     assert kept["threshold"] == pytest.approx(wanted.verdicts.threshold, abs=1e-5)
-    before, after = (store.reviews.read_claim_units(run) for run in (first, later))
+    before, after = (store.labelled_units.read_claim_units(run) for run in (first, later))
     assert [each.confidence for each in before] == [each.confidence for each in after]
     gone = sum(a.judge == "yes" != b.judge for a, b in zip(before, after, strict=True))
     assert gone == wanted.verdicts.lowered > 0
@@ -321,6 +321,8 @@ def preview_sampled_labels(store: Store, run: RunId) -> recalibration.Recalibrat
         store.reviews.record_verdict(
             each.claim, "ann", said, run=run, saw_judge=False, sample=drawn.id
         )
-    outside = {each.claim for each in store.reviews.read_claim_units(run) if each.human is None}
+    outside = {
+        each.claim for each in store.labelled_units.read_claim_units(run) if each.human is None
+    }
     store.reviews.record_verdict(min(outside), "ann", "no", run=run, saw_judge=False)
     return recalibration.preview_recalibration(store)

@@ -463,7 +463,7 @@ async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) 
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(second)
     assert (row.done, row.skipped) == (0, 2)
-    assert store.runs.count_reasons(second, ItemState.SKIPPED) == {
+    assert store.run_contents.count_reasons(second, ItemState.SKIPPED) == {
         f"run {first} has no claims of it": 2
     }
 

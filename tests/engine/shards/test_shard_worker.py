@@ -22,7 +22,8 @@ from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.library.measurement import measure_async
 from faithtui.engine.shards import journal as journal_module
 from faithtui.engine.shards.call_limits import LocalCallLimits
-from faithtui.engine.shards.journal import ShardJournal, ShardTaken
+from faithtui.engine.shards.journal import ShardJournal
+from faithtui.engine.shards.journal_file import ShardTaken
 from faithtui.engine.shards.judgement_json import read_judgement
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards

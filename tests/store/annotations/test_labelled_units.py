@@ -39,7 +39,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
         store.reviews.record(
             claims[0].id, reviewer, action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
-    first, *readings = store.reviews.read_claim_units(run)
+    first, *readings = store.labelled_units.read_claim_units(run)
     assert (first.key, first.group, first.judge) == ("other", "other", "no")
     about = partial(
         ClaimUnit, conversation=store.conversations.ids()[1], key="one", group="together"
@@ -97,7 +97,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
 def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) -> None:
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "Marked by hand")
     run, _ = judged(store, talk(ratings=[rating]), {1: ["yes"]})
-    assert [each.text for each in store.reviews.read_claim_units(run)] == ["Claim 1.0"]
+    assert [each.text for each in store.labelled_units.read_claim_units(run)] == ["Claim 1.0"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
         store.reviews.record(
             claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
         )
-    (reading,) = store.reviews.read_claim_units(run)
+    (reading,) = store.labelled_units.read_claim_units(run)
     assert reading.blind is blind
 
 
@@ -136,7 +136,7 @@ def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store
         assess(third, {}), score=make_empty_score(ScoreState.FAILED, "JudgeTimeout: late")
     )
     store.runs.save_window(item, failed)
-    assert store.runs.count_empty_windows(run) == 1
+    assert store.run_contents.count_empty_windows(run) == 1
 
 
 def test_readings_belong_to_their_run(store: Store) -> None:
@@ -144,11 +144,12 @@ def test_readings_belong_to_their_run(store: Store) -> None:
     second, _ = judged(store, talk(), {1: ["no"]})
     empty = store.runs.create(SPEC, [])
     judge = [
-        [each.judge for each in store.reviews.read_claim_units(run)] for run in (first, second)
+        [each.judge for each in store.labelled_units.read_claim_units(run)]
+        for run in (first, second)
     ]
     assert judge == [["yes"], ["no"]]
-    assert store.reviews.read_claim_units(empty) == ()
-    assert store.reviews.read_answer_units(empty) == ()
+    assert store.labelled_units.read_claim_units(empty) == ()
+    assert store.labelled_units.read_answer_units(empty) == ()
 
 
 def rated(*ratings: Rating) -> Conversation:
@@ -165,7 +166,7 @@ def test_a_rated_answer_is_scored_by_its_own_claims(store: Store) -> None:
     )
     labels: Labels = {1: ["yes", "no", "idk", "no"], 3: ["no"]}
     run, _ = judged(store, conversation, labels)
-    one, two, three = store.reviews.read_answer_units(run)
+    one, two, three = store.labelled_units.read_answer_units(run)
     assert (one.turn, one.score, one.claims, one.passes) == (1, make_score(0.5), 4, True)
     assert (one.human, one.raters) == ("yes", 3)
     assert one.rating == pytest.approx(2 / 3)
@@ -184,7 +185,7 @@ def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answe
     store.reviews.record(
         claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
     )
-    (answer,) = store.reviews.read_answer_units(run)
+    (answer,) = store.labelled_units.read_answer_units(run)
     assert answer.score == make_score(0.0)
 
 
@@ -193,7 +194,7 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
 ) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes", None]}, spec=spec)
-    (answer,) = store.reviews.read_answer_units(run)
+    (answer,) = store.labelled_units.read_answer_units(run)
     assert answer.score == make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
     assert answer.passes is None
 
@@ -209,7 +210,7 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
     for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
         store.runs.finish_item(item, state, None)
     store.runs.finish_item(third, ItemState.FAILED, "no answer")
-    found = store.reviews.read_run_units(run)
+    found = store.labelled_units.read_run_units(run)
     assert [each.turn for each in found.answers] == [1]
     # Turn 5 has a claim without a verdict, and nothing was judged in turn 7.
     assert [(each.group, each.passes) for each in found.unrated] == [
@@ -222,7 +223,7 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
 
 def test_where_nobody_rated_anything_no_answer_is_read(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ["yes"]})
-    assert store.reviews.read_run_units(run).unrated == ()
+    assert store.labelled_units.read_run_units(run).unrated == ()
 
 
 def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
@@ -240,7 +241,7 @@ def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
     store.runs.save_window(item, assess(first, {}, score=failed))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.finish_item(item, ItemState.DONE, None)
-    one, two = store.reviews.read_answer_units(run)
+    one, two = store.labelled_units.read_answer_units(run)
     assert (one.score, one.passes) == (failed, None)
     assert (two.score, two.passes) == (make_score(1.0), True)
 
@@ -250,7 +251,7 @@ def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
     run, item = planned(store, conversation)
     store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
     store.runs.finish_item(item, ItemState.DONE, None)
-    (answer,) = store.reviews.read_answer_units(run)
+    (answer,) = store.labelled_units.read_answer_units(run)
     assert answer.score == make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
 
 
@@ -259,4 +260,4 @@ def test_answers_of_conversations_that_are_not_done_are_left_out(
     store: Store, state: ItemState | None
 ) -> None:
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes"]}, finish=state)
-    assert store.reviews.read_answer_units(run) == ()
+    assert store.labelled_units.read_answer_units(run) == ()

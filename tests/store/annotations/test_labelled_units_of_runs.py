@@ -74,7 +74,7 @@ def say(store: Store, claim: ClaimId, act: Act) -> None:
 
 
 def ids(store: Store, run: RunId = RUN) -> list[ClaimId]:
-    return [each.claim for each in store.reviews.read_claim_units(run)]
+    return [each.claim for each in store.labelled_units.read_claim_units(run)]
 
 
 def only(store: Store) -> ClaimId:
@@ -83,7 +83,7 @@ def only(store: Store) -> ClaimId:
 
 
 def read_one(store: Store, options: UnitSettings | None = None) -> ClaimUnit:
-    (reading,) = store.reviews.read_run_units(RUN, options or UnitSettings()).claims
+    (reading,) = store.labelled_units.read_run_units(RUN, options or UnitSettings()).claims
     return reading
 
 
@@ -213,7 +213,7 @@ def test_words_of_another_metric_are_translated_or_told_as_they_were(store: Stor
     say(store, first, Act(Action.BLIND, "1"))
     say(store, first, Act(Action.BLIND, "0", "bob"))
     say(store, second, Act(Action.BLIND, "0"))
-    one, two = store.reviews.read_run_units(RUN).claims
+    one, two = store.labelled_units.read_run_units(RUN).claims
     assert (one.human, [each.verdict for each in one.opinions]) == ("yes", ["yes", "0"])
     assert (two.human, two.state) == ("0", LabelState.LABELLED)
 
@@ -254,7 +254,7 @@ def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: St
     first, second = ids(store)
     store.reviews.record_verdict(first, "ann", "no", run=other, saw_judge=True)
     store.reviews.record_verdict(second, "ann", "no", run=other, saw_judge=False)
-    found = store.reviews.read_run_units(RUN).claims
+    found = store.labelled_units.read_run_units(RUN).claims
     assert [(each.judge, each.human, each.blind) for each in found] == [
         ("yes", "no", False),
         ("yes", "no", True),
@@ -274,7 +274,10 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
     for claim, said in zip(ids(store), acts, strict=True):
         for act in said:
             say(store, claim, act)
-    both = [store.reviews.read_run_units(RUN, each).claims for each in (UnitSettings(), BLIND_ONLY)]
+    both = [
+        store.labelled_units.read_run_units(RUN, each).claims
+        for each in (UnitSettings(), BLIND_ONLY)
+    ]
     assert [[(each.state, each.human) for each in found] for found in both] == [
         [
             (LabelState.LABELLED, "yes"),
@@ -335,7 +338,7 @@ def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
     store.runs.save_window(item, replace(assess(windows_of(talk())[1], {1: ["red"]})))
     worst = UnitSettings(duplicates="worst")
     for severity, expected in (({"green": 1, "red": 0}, "green"), ({"red": 1}, "red")):
-        (reading,) = store.reviews.read_run_units(run, worst, severity).claims
+        (reading,) = store.labelled_units.read_run_units(run, worst, severity).claims
         assert reading.judge == expected
 
 
@@ -355,7 +358,7 @@ def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
     store.runs.save_window(item, assess(two, {1: ["yes"]}))
     reading = read_one(store, UnitSettings(duplicates="worst"))
     assert (reading.judge, reading.windows, reading.steady) == ("yes", 2, False)
-    window = store.reviews.read_run_units(run).scores[0]
+    window = store.labelled_units.read_run_units(run).scores[0]
     assert (window.claims, window.judge) == (1, 0.5)
 
 
@@ -372,14 +375,14 @@ def test_the_confidence_is_that_of_the_home_window(store: Store) -> None:
 
 def test_a_run_that_is_not_there_cannot_be_read(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.reviews.read_run_units(RunId(9))
+        store.labelled_units.read_run_units(RunId(9))
 
 
 # Scores
 
 
 def scores(store: Store, run: RunId = RUN) -> list[UnitScores]:
-    return list(store.reviews.read_run_units(run).scores)
+    return list(store.labelled_units.read_run_units(run).scores)
 
 
 def values(found: Sequence[UnitScores]) -> list[tuple[float | None, float | None, int, int]]:
@@ -506,7 +509,7 @@ def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
 def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
     ratings = [Rating(1, "ann", MTRAG, "4"), Rating(1, "bob", MTRAG, "1")]
     judged(store, talk(ratings=ratings), {1: ["yes"]}, spec=spec_of("ragas", INFERRED))
-    (answer,) = store.reviews.read_run_units(RUN).answers
+    (answer,) = store.labelled_units.read_run_units(RUN).answers
     assert [(each.reviewer, each.verdict, each.blind) for each in answer.opinions] == [
         ("ann", "1", True),
         ("bob", "0", True),
@@ -517,9 +520,9 @@ def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
 def test_the_parts_are_what_is_read_alone(store: Store) -> None:
     judged(store, talk(ratings=[Rating(1, "ann", MTRAG, "4")]), {1: ["yes", "no"]})
     say(store, ids(store)[0], BLIND)
-    found = store.reviews.read_run_units(RUN)
-    assert found.claims == store.reviews.read_claim_units(RUN)
-    assert found.answers == store.reviews.read_answer_units(RUN)
+    found = store.labelled_units.read_run_units(RUN)
+    assert found.claims == store.labelled_units.read_claim_units(RUN)
+    assert found.answers == store.labelled_units.read_answer_units(RUN)
 
 
 # Pairs
@@ -533,7 +536,7 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     say(store, one, BLIND)
     say(store, one, Act(Action.BLIND, "x", "bob"))
     about = partial(PairedClaim, conversation=store.conversations.ids()[0], group="one")
-    assert store.reviews.read_paired_units(first, second) == PairedClaims(
+    assert store.labelled_units.read_paired_units(first, second) == PairedClaims(
         (
             # One says yes and one says x.
             about(one, first="yes", second="no", human=None, blind=True),
@@ -542,10 +545,10 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
         only_first=2,
         only_second=0,
     )
-    back = store.reviews.read_paired_units(second, first)
+    back = store.labelled_units.read_paired_units(second, first)
     assert [(each.first, each.second) for each in back.claims] == [("no", "yes"), (None, "no")]
     assert (back.only_first, back.only_second) == (0, 2)
-    assert store.reviews.read_paired_units(first, third) == PairedClaims((), 4, 0)
+    assert store.labelled_units.read_paired_units(first, third) == PairedClaims((), 4, 0)
 
 
 def other_spec() -> RunSpec:
@@ -557,11 +560,11 @@ def test_a_label_that_is_stale_for_one_of_two_runs_counts_for_neither(store: Sto
     other, _ = judged(store, talk(), {1: ["yes"]}, spec=other_spec())
     store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     for pair in ((run, other), (other, run)):
-        (reading,) = store.reviews.read_paired_units(*pair).claims
+        (reading,) = store.labelled_units.read_paired_units(*pair).claims
         assert (reading.human, reading.blind) == ("no", False)
     judge_again(store, item)
     for pair in ((run, other), (other, run)):
-        (reading,) = store.reviews.read_paired_units(*pair).claims
+        (reading,) = store.labelled_units.read_paired_units(*pair).claims
         assert (reading.human, reading.blind) == (None, None)
 
 
@@ -571,7 +574,7 @@ def test_two_runs_may_be_compared_on_blind_labels_alone(store: Store) -> None:
     one, two = ids(store)
     say(store, one, BLIND)
     say(store, two, Act(Action.AGREED, "no", judge="no"))
-    found = store.reviews.read_paired_units(first, second, BLIND_ONLY)
+    found = store.labelled_units.read_paired_units(first, second, BLIND_ONLY)
     assert [each.human for each in found.claims] == ["yes", None]
 
 
@@ -579,9 +582,9 @@ def test_runs_with_other_labels_are_no_pair(store: Store) -> None:
     first, _ = judged(store, talk(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
     second, _ = judged(store, talk(), {1: ["1"]}, spec=spec_of("ragas", INFERRED))
     with pytest.raises(StoreError, match="runs 1 and 2 do not use the same labels"):
-        store.reviews.read_paired_units(first, second)
+        store.labelled_units.read_paired_units(first, second)
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.reviews.read_paired_units(first, RunId(9))
+        store.labelled_units.read_paired_units(first, RunId(9))
 
 
 # Against a slow reading of the log
@@ -730,7 +733,7 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     runs = [judged(store, conversation, each, spec=spec)[0] for each in (labels, {1: ["idk"]})]
     claim, _ = ids(store, runs[0])
     replay(store, claim, events, runs, mark)
-    found = store.reviews.read_run_units(runs[0], UnitSettings(blind_only=blind_only))
+    found = store.labelled_units.read_run_units(runs[0], UnitSettings(blind_only=blind_only))
     reading, untouched = found.claims
     state, human, opinions = slowly(log_rows(path, claim), runs[0], home, blind_only)
     assert (reading.state, reading.human) == (state, human)
@@ -745,5 +748,5 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
 
 def test_nothing_judged_gives_nothing_to_read(store: Store) -> None:
     run = store.runs.create(SPEC, [])
-    found = store.reviews.read_run_units(run)
+    found = store.labelled_units.read_run_units(run)
     assert (found.claims, found.answers, found.scores) == ((), (), ())

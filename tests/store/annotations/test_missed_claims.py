@@ -30,7 +30,7 @@ def miss(store: Store, run: RunId, item: ItemId, turn: int, text: str, who: str 
 
 
 def extraction(store: Store, run: RunId) -> tuple[ExtractionUnit, ...]:
-    return store.reviews.read_run_units(run).extraction
+    return store.labelled_units.read_run_units(run).extraction
 
 
 def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
@@ -101,11 +101,11 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
 def test_marks_change_no_score_and_no_count_of_labels(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
     before = store.runs.item_rows([item]), store.runs.row(run).labelled
-    units = store.reviews.read_run_units(run)
+    units = store.labelled_units.read_run_units(run)
     miss(store, run, item, 1, "The fee is nothing.")
     mark(store, store.missed_claims.find_answer(item, 1), run, LabelMark.COMPLETE)
     assert (store.runs.item_rows([item]), store.runs.row(run).labelled) == before
-    after = store.reviews.read_run_units(run)
+    after = store.labelled_units.read_run_units(run)
     assert (after.claims, after.answers, after.unrated) == (
         units.claims,
         units.answers,
@@ -124,7 +124,7 @@ def test_a_blind_reviewer_sees_own_marks_alone(store: Store) -> None:
 
 
 def evidence(store: Store, run: RunId) -> tuple[EvidenceUnit, ...]:
-    return store.reviews.read_run_units(run).evidence
+    return store.labelled_units.read_run_units(run).evidence
 
 
 def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: Store) -> None:

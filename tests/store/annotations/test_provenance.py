@@ -68,7 +68,7 @@ def test_labels_of_a_set_count_for_the_claims_that_match_it(store: Store) -> Non
     other, _ = judged(store, talk("two"), LABELS)
     say(store, run, 0, "yes")
     say(store, other, 0, "yes")
-    given = {each: store.reviews.read_claim_units(each)[0].claim for each in (run, other)}
+    given = {each: store.labelled_units.read_claim_units(each)[0].claim for each in (run, other)}
     # A run of the same conversation whose judge worded every claim itself.
     worded, _ = judged(store, talk(), {})
     assert store.provenance.read_label_origins(worded).newest_of_judged is None

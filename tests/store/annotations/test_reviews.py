@@ -113,7 +113,7 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
     reviews = store.reviews
     before = reviews.record_verdict(unseen, "me", "yes", run=run, saw_judge=False)
     assert (before.action, before.saw_judge) == (Action.BLIND, False)
-    reviews.record_exposure(item, "me")
+    store.exposures.record(item, "me")
     mine = reviews.record_verdict(seen, "me", "yes", run=run, saw_judge=False)
     assert (mine.action, mine.saw_judge) == (Action.AGREED, True)
     for reviewer, where in (("you", run), ("me", other)):

@@ -187,7 +187,7 @@ def test_a_budget_can_be_changed(store: Store) -> None:
 def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["idk"]})
     conversation = store.runs.item_rows([item])[0].conversation
-    claims = store.runs.list_claims(run, conversation)
+    claims = store.run_contents.list_claims(run, conversation)
     view = store.runs.review_view(item, "me")
     assert [(each.turn, each.text) for each in claims] == [
         (each.turn, each.text) for each in view.claims

@@ -36,7 +36,7 @@ def test_everything_is_read(store: Store) -> None:
     (run,) = store.runs.rows()
     for item in store.runs.item_ids(run.id):
         assert store.runs.review_view(item, "ann").item.id == item
-    assert store.reviews.read_run_units(run.id).claims
+    assert store.labelled_units.read_run_units(run.id).claims
     assert store.bundles.collect().acts
     assert store.data_version() == store.data_version()
     assert store.check() == []

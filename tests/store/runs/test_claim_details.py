@@ -13,7 +13,7 @@ from tests.store.building import judged, talk
 
 
 def claims_of(store: Store, run: RunId) -> list[ClaimId]:
-    return [each.claim for each in store.reviews.read_claim_units(run)]
+    return [each.claim for each in store.labelled_units.read_claim_units(run)]
 
 
 def say(

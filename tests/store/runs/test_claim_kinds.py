@@ -157,7 +157,7 @@ def test_words_are_translated_before_people_are_counted(store: Store) -> None:
     for who, word in (("a", "yes"), ("b", "1"), ("c", "no"), ("d", "idk"), ("e", "0")):
         say(store, one.id, word, who)
     assert store.runs.review_view(item, "me").claims[0].human == "0"
-    assert [each.human for each in store.reviews.read_claim_units(run)] == ["0"]
+    assert [each.human for each in store.labelled_units.read_claim_units(run)] == ["0"]
 
 
 def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
@@ -187,10 +187,10 @@ def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store:
     view = store.runs.review_view(item, "me")
     assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (None, 0, 0)
     assert view.item.corrected == view.item.scores
-    (reading,) = store.reviews.read_claim_units(run)
+    (reading,) = store.labelled_units.read_claim_units(run)
     assert (reading.human, reading.reviewers) == ("idk", 1)
     say(store, one.id, "no", "bob")
-    (reading,) = store.reviews.read_claim_units(run)
+    (reading,) = store.labelled_units.read_claim_units(run)
     assert (reading.human, reading.reviewers) == ("no", 2)
 
 
@@ -218,7 +218,7 @@ def test_statements_are_read_like_claims(store: Store) -> None:
     say(store, store.runs.review_view(item, "me").claims[0].id, "no", run=run, judge="yes")
     found = [
         (each.text, each.judge, each.human, each.blind)
-        for each in store.reviews.read_claim_units(run)
+        for each in store.labelled_units.read_claim_units(run)
     ]
     assert found == [
         ("One.", "yes", "no", False),
@@ -231,14 +231,14 @@ def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "4")])
     relevance, _ = said(store, rated, RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
     facts, _ = said(store, rated, FACT_RUN, {1: [claim("yes")]})
-    assert store.reviews.read_answer_units(relevance) == ()
-    assert [each.turn for each in store.reviews.read_answer_units(facts)] == [1]
+    assert store.labelled_units.read_answer_units(relevance) == ()
+    assert [each.turn for each in store.labelled_units.read_answer_units(facts)] == [1]
 
 
 def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
     rated = talk(answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")])
     run, _ = said(store, rated, INFERENCE_RUN, {1: [claim("1")], 3: [claim("1", turn=3)]})
-    assert [(each.human, each.score) for each in store.reviews.read_answer_units(run)] == [
+    assert [(each.human, each.score) for each in store.labelled_units.read_answer_units(run)] == [
         ("1", make_score(1.0)),
         ("0", make_score(1.0)),
     ]
@@ -248,39 +248,39 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
     rated = talk(answers=2, ratings=[Rating(1, "ann", MTRAG, "1")])
     run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("yes", 3)]})
     assert [
-        (each.text, each.judge, each.human) for each in store.reviews.read_claim_units(run)
+        (each.text, each.judge, each.human) for each in store.labelled_units.read_claim_units(run)
     ] == [
         ("Answer 0 of one.", "yes", "no"),
         ("Answer 1 of one.", "yes", None),
     ]
-    (reading,) = store.reviews.read_answer_units(run)
+    (reading,) = store.labelled_units.read_answer_units(run)
     assert (reading.human, reading.score, reading.passes) == ("no", make_score(1.0), True)
     assert (reading.claims, reading.raters, reading.rating) == (1, 1, 0.0)
     second = store.runs.review_view(item, "me").claims[1]
     say(store, second.id, "no", run=run, judge="yes")
-    assert [(each.human, each.raters) for each in store.reviews.read_answer_units(run)] == [
+    assert [(each.human, each.raters) for each in store.labelled_units.read_answer_units(run)] == [
         ("no", 1),
         ("no", 1),
     ]
     store.reviews.undo("me")
-    assert len(store.reviews.read_answer_units(run)) == 1
+    assert len(store.labelled_units.read_answer_units(run)) == 1
 
 
 def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
     rated = talk(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
     run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
-    assert store.reviews.read_run_units(run).design.kind is DesignKind.CONVENIENCE
+    assert store.labelled_units.read_run_units(run).design.kind is DesignKind.CONVENIENCE
     here, item = said(store, talk("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.review_view(item, "me").claims
     say(store, one.id, "yes", run=here, judge="yes")
-    assert store.reviews.read_run_units(here).design.kind is DesignKind.CENSUS
+    assert store.labelled_units.read_run_units(here).design.kind is DesignKind.CENSUS
 
 
 def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:
     run, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.review_view(item, "me").claims
     say(store, one.id, NOT_A_CLAIM)
-    (reading,) = store.reviews.read_answer_units(run)
+    (reading,) = store.labelled_units.read_answer_units(run)
     assert (reading.human, reading.raters) == (None, 1)
 
 
@@ -288,9 +288,9 @@ def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
     missing = make_empty_score(ScoreState.SKIPPED, "no contexts")
     run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
-    (reading,) = store.reviews.read_answer_units(run)
+    (reading,) = store.labelled_units.read_answer_units(run)
     assert (reading.score, reading.passes, reading.claims) == (missing, None, 0)
-    assert store.runs.count_empty_windows(run) == 0
+    assert store.run_contents.count_empty_windows(run) == 0
 
 
 words = st.sampled_from(["yes", "no", "idk", "x", "1", "0", "borderline", "maybe"])
@@ -316,7 +316,7 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
     assert view.item.overridden == sum(
         word not in (None, TIE, label) for word, label in zip(human, labels, strict=True)
     )
-    readings = [each.human for each in store.reviews.read_claim_units(run)]
+    readings = [each.human for each in store.labelled_units.read_claim_units(run)]
     heard = [each if each in known else None for each in readings]
     assert [
         TIE if word == TIE and each else each for each, word in zip(heard, human, strict=True)

@@ -80,15 +80,15 @@ def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[Clai
 
 
 def claims_of(store: Store, run: RunId) -> tuple[ClaimUnit, ...]:
-    return store.reviews.read_run_units(run).claims
+    return store.labelled_units.read_run_units(run).claims
 
 
 def claims_of_sample(store: Store, run: RunId, sample: SampleId) -> tuple[ClaimUnit, ...]:
-    return store.reviews.read_run_units(run, UnitSettings(sample=sample)).claims
+    return store.labelled_units.read_run_units(run, UnitSettings(sample=sample)).claims
 
 
 def design(store: Store, run: RunId, sample: SampleId | None = None) -> LabelDesign:
-    return store.reviews.read_run_units(run, UnitSettings(sample=sample)).design
+    return store.labelled_units.read_run_units(run, UnitSettings(sample=sample)).design
 
 
 def test_without_a_label_there_is_no_design(store: Store, run: RunId) -> None:
@@ -119,7 +119,7 @@ def test_a_sample_of_every_claim_that_shows_some_is_no_census(store: Store, run:
     """Labels of claims that show the judge are in no figure, and leave the run open."""
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20, shown_share=0.3))
     label(store, run, drawn(store, row))
-    found = store.reviews.read_run_units(run)
+    found = store.labelled_units.read_run_units(run)
     assert found.design.kind is DesignKind.SIMPLE
     assert 0 < sum(each.audit for each in found.claims) < 20
     part = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19, shown_share=0.3))
@@ -384,7 +384,7 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
     first, *rest = drawn(store, row)
     store.reviews.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
     label(store, run, rest)
-    blind = store.reviews.read_run_units(run, UnitSettings(blind_only=True)).design
+    blind = store.labelled_units.read_run_units(run, UnitSettings(blind_only=True)).design
     assert design(store, run).random_prefix
     assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
 

@@ -292,7 +292,7 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
     ]
     assert [truth.text for truth in view.truths] == ["Truth 1", "Truth 3", "Truth 5"]
     assert (view.item.labels, view.item.missing) == ({"yes": 1, "idk": 1}, 1)
-    readings = store.reviews.read_claim_units(run)
+    readings = store.labelled_units.read_claim_units(run)
     assert [each.judge for each in readings] == ["yes", "idk", None]
 
 
@@ -516,7 +516,7 @@ def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> 
     row = store.runs.row(run)
     assert (row.score, row.scored, row.undefined) == (0.5, 1, 1)
     assert (row.windows, row.undefined_windows, row.skipped_windows) == (4, 3, 0)
-    assert store.runs.count_undefined_reasons(run) == {UNDEFINED.reason: 1}
+    assert store.run_contents.count_undefined_reasons(run) == {UNDEFINED.reason: 1}
     scored_item, undefined_item = store.runs.item_rows([one, two])
     assert scored_item.scores is not None
     assert scored_item.scores.windowed == Score(0.5, undefined=1)

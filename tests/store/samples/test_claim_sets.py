@@ -56,7 +56,7 @@ def test_a_set_keeps_claims_strata_and_order_of_its_sample(
     assert found.labels.samples == ()
     assert store.claim_sets.find("shop") == store.claim_sets.find("shop@1") == made
     conversation = min(store.claim_sets.list_conversations(made.id))
-    assert store.claim_sets.claims(made.id, conversation) == store.runs.list_claims(
+    assert store.claim_sets.claims(made.id, conversation) == store.run_contents.list_claims(
         run, conversation
     )
 
@@ -116,11 +116,11 @@ def test_what_is_not_there_is_said(store: Store, made: ClaimSetRow) -> None:
 def test_a_set_stands_without_the_run_it_was_drawn_from(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
-    before = store.reviews.read_run_units(run)
+    before = store.labelled_units.read_run_units(run)
     second = judged_all(store, "abcd", {1: ("no", "no"), 3: ("no", "yes", "yes")})
     store.deletions.delete_run(run, "ann")
     assert store.samples.rows("ann") == ()
-    found = store.reviews.read_run_units(second)
+    found = store.labelled_units.read_run_units(second)
     assert (found.design.kind, found.design.claim_set) == (DesignKind.STRATIFIED, made.id)
     assert found.design.strata == before.design.strata
     assert {each.claim: each.stratum for each in found.claims} == {
@@ -162,27 +162,27 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
             )
             store.runs.save_window(item, replace(plain, verdicts=verdicts))
         store.runs.finish_item(item, ItemState.DONE, None)
-    by_identity = store.reviews.read_run_units(run)
+    by_identity = store.labelled_units.read_run_units(run)
     assert by_identity.design.sample is None, "three of four claims are not of the set"
-    found = store.reviews.read_run_units(run, UnitSettings(claim_set=made.id))
+    found = store.labelled_units.read_run_units(run, UnitSettings(claim_set=made.id))
     assert {each.text for each in found.claims} == {"Claim 1.0", "Claim 3.0"}
     assert {each.judge for each in found.claims if each.text == "Claim 1.0"} == {"no"}
     assert (found.design.frame_units, found.design.unjudged, found.design.beyond) == (8, 12, 8)
-    pairs = store.reviews.read_paired_units(RunId(1), run, UnitSettings(claim_set=made.id))
+    pairs = store.labelled_units.read_paired_units(RunId(1), run, UnitSettings(claim_set=made.id))
     assert len(pairs.claims) == 8
     assert FIVE[1][0] == "yes"
     assert {(each.first, each.second) for each in pairs.claims} == {("yes", "no"), ("idk", "yes")}
     other = judged_all(store, "z")
     with pytest.raises(StoreError, match="judged no claim of the claim set shop version 1"):
-        store.reviews.read_run_units(other, UnitSettings(claim_set=made.id))
+        store.labelled_units.read_run_units(other, UnitSettings(claim_set=made.id))
 
 
 def test_a_run_over_a_set_rests_on_it_and_not_on_the_sample_it_was_made_of(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
     over = judged_all(store, "abcd", spec=replace(SPEC, claims_from="set", claim_set=made.id))
-    found = store.reviews.read_run_units(over).design
+    found = store.labelled_units.read_run_units(over).design
     assert (found.claim_set, found.drawn_in, found.name) == (made.id, None, "shop version 1")
-    beside = store.reviews.read_run_units(judged_all(store, "abcd")).design
+    beside = store.labelled_units.read_run_units(judged_all(store, "abcd")).design
     assert (beside.claim_set, beside.drawn_in) == (None, run)
     assert beside.strata == found.strata

@@ -72,7 +72,7 @@ def test_the_frame_lists_every_claim_once_in_the_order_of_the_text(
 ) -> None:
     frame = store.samples.read_frame(run)
     assert [each.claim for each in frame] == [
-        each.claim for each in store.reviews.read_claim_units(run)
+        each.claim for each in store.labelled_units.read_claim_units(run)
     ]
     assert len(frame) == len({each.claim for each in frame}) == 27
     assert frame.conversation_count == 5
@@ -204,7 +204,7 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
 
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 27), "verdict")
-    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(run)}
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
     entries = store.samples.entries(row.id, "ann")
     for entry in entries[:5]:
         say(store, run, entry.claim, "no", row.id)
@@ -303,7 +303,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     assert store.samples.row(row.id, "ann").answered == 1
     (reading,) = store.samples.read_labels(row.id, "ann")
     assert reading.event.verdict == "no"
-    after = {each.claim: each.human for each in store.reviews.read_claim_units(run)}
+    after = {each.claim: each.human for each in store.labelled_units.read_claim_units(run)}
     assert after[claim] == "yes"
 
 

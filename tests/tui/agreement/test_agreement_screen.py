@@ -283,7 +283,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
             run = store.runs.last_id()
             assert run is not None
             first = next(
-                each for each in store.reviews.read_claim_units(run) if each.human == "yes"
+                each for each in store.labelled_units.read_claim_units(run) if each.human == "yes"
             )
             (who,) = {each.reviewer for each in first.opinions}
             store.reviews.record(

@@ -77,7 +77,7 @@ class LineQueue:
             self.context.store, self.context.queue, self.context.reviewer, item, claim, revealed
         )
         if not self.context.queue.blind:
-            self.context.store.reviews.record_exposure(item, self.context.reviewer)
+            self.context.store.exposures.record(item, self.context.reviewer)
         self.position.move_to(claim)
         if not again:
             self._served_at = self.seconds()

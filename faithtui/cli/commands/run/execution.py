@@ -136,10 +136,12 @@ def execute_with_progress(
         raise
     row = store.runs.row(run)
     if not as_json:
-        skipped = store.runs.count_reasons(run, ItemState.SKIPPED)
-        undefined = store.runs.count_undefined_reasons(run)
-        print_text(format_run_summary(row, skipped, undefined, store.runs.count_labels(run)))
-    if sentence := format_resume_hint(row, store.runs.count_reasons(run, ItemState.FAILED)):
+        skipped = store.run_contents.count_reasons(run, ItemState.SKIPPED)
+        undefined = store.run_contents.count_undefined_reasons(run)
+        print_text(
+            format_run_summary(row, skipped, undefined, store.run_contents.count_labels(run))
+        )
+    if sentence := format_resume_hint(row, store.run_contents.count_reasons(run, ItemState.FAILED)):
         print_to_stderr(sentence)
     elif not as_json and row.windows:
         print_hint(

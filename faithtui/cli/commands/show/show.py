@@ -87,7 +87,7 @@ def show(
                     found, _parse_filter(filter_, spec, Scope.CONVERSATIONS)
                 )
             _print_conversations(opened, items, spec.metric, as_json=options.json)
-            failures = opened.runs.count_reasons(found, ItemState.FAILED)
+            failures = opened.run_contents.count_reasons(found, ItemState.FAILED)
             if sentence := format_resume_hint(run_row, failures):
                 print_to_stderr(sentence)
             return

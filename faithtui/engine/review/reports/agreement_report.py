@@ -158,7 +158,7 @@ def compute_run_agreement(
     newest = store.reviews.read_newest_act()
     prepared = prepare_run_units(store, row, wanted, split)
     readings = prepared.readings
-    windows, empty_windows = row.windows, store.runs.count_empty_windows(run)
+    windows, empty_windows = row.windows, store.run_contents.count_empty_windows(run)
     if split is not None:
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
@@ -195,7 +195,7 @@ def prepare_run_units(
     """
     labels = find_metric(row.spec.metric).spec.labels
     reading = _make_reading_settings(settings)
-    readings = store.reviews.read_run_units(row.id, reading, labels.severity)
+    readings = store.labelled_units.read_run_units(row.id, reading, labels.severity)
     for each in readings.metadata:
         if not each.values:
             raise ConfigError(_format_missing_key(store, row.id, each.key))
@@ -205,7 +205,7 @@ def prepare_run_units(
 
 
 def _format_missing_key(store: Store, run: RunId, key: str) -> str:
-    known = store.reviews.list_metadata_keys(run)
+    known = store.labelled_units.list_metadata_keys(run)
     if not known:
         return f"no conversation of run {run} came with metadata, so nothing has a `{key}`"
     shown = ", ".join(known[:_MOST_KEYS]) + (", …" if len(known) > _MOST_KEYS else "")
@@ -232,7 +232,7 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
         StoreError: There is no such run any more.
     """
     reading = _make_reading_settings(known.report.settings)
-    said = store.reviews.read_labels_since(known.row.id, known.newest, reading)
+    said = store.labelled_units.read_labels_since(known.row.id, known.newest, reading)
     if not said:
         return None
     known_claims = known.prepared.units_by_claim
@@ -321,7 +321,7 @@ def read_comparable_claims(
     }
     reading = _make_reading_settings(settings)
     severity = find_metric(first.spec.metric).spec.labels.severity
-    paired = store.reviews.read_paired_units(first.id, second.id, reading, severity)
+    paired = store.labelled_units.read_paired_units(first.id, second.id, reading, severity)
     both = [each for each in paired.claims if within is None or each.conversation in within]
     unseen = tuple(each for each in both if each.group not in seen)
     return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)

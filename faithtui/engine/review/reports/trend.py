@@ -78,7 +78,7 @@ def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) ->
         for row in sorted(store.runs.rows(), key=lambda row: row.id)
         if row.state is RunState.DONE
         and row.archived_at is None
-        and not inside.isdisjoint(store.runs.list_conversations(row.id))
+        and not inside.isdisjoint(store.run_contents.list_conversations(row.id))
     ]
 
 

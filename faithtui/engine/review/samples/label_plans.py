@@ -113,7 +113,7 @@ def _count_labels(
     found: Counter[tuple[str, bool | None]] = Counter()
     if not store.runs.row(run).labelled:
         return found
-    units = store.reviews.read_run_units(run, UnitSettings(), labels.severity)
+    units = store.labelled_units.read_run_units(run, UnitSettings(), labels.severity)
     if units.design.kind not in _TELLING_DESIGNS:
         return found
     is_census = units.design.kind is DesignKind.CENSUS

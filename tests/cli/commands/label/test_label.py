@@ -415,7 +415,7 @@ def test_repeats_hide_the_first_verdict_and_change_nothing(label: Label, path: P
     assert "CANARY" not in out
     assert [each[0] for each in acts(path)[6:]] == [Action.REPEATED.value] * 6
     with Store.open(path) as store:
-        assert {each.human for each in store.reviews.read_claim_units(RUN)} == {"no"}
+        assert {each.human for each in store.labelled_units.read_claim_units(RUN)} == {"no"}
 
 
 def test_another_reviewer_has_a_progress_of_their_own(label: Label, path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.engine.building import conversation
 
 
 def claims_of(store: Store, run: int) -> set[int]:
-    return {each.claim for each in store.reviews.read_run_units(RunId(run)).claims}
+    return {each.claim for each in store.labelled_units.read_run_units(RunId(run)).claims}
 
 
 def test_another_judge_judges_the_claims_of_an_earlier_run(cli: Cli, judged: Path) -> None:

@@ -48,7 +48,7 @@ def run(store: Store) -> RunId:
 
 
 def claims_of(store: Store, run: RunId) -> list[ClaimId]:
-    return [each.claim for each in store.reviews.read_claim_units(run)]
+    return [each.claim for each in store.labelled_units.read_claim_units(run)]
 
 
 def label(
@@ -220,10 +220,10 @@ def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
     known = compute_run_agreement(store, run)
     for each in claims_of(store, run)[:3]:
         label(store, each, "yes")
-    said = store.reviews.read_labels_since(run, known.newest, most=3)
+    said = store.labelled_units.read_labels_since(run, known.newest, most=3)
     assert said is not None
     assert len(said) == 3
-    assert store.reviews.read_labels_since(run, known.newest, most=2) is None
+    assert store.labelled_units.read_labels_since(run, known.newest, most=2) is None
 
 
 def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, run: RunId) -> None:

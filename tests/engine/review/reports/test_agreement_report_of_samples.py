@@ -199,7 +199,9 @@ def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
 def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(
     store: Store, run: RunId
 ) -> None:
-    label(store, run, [each.claim for each in store.reviews.read_run_units(run).claims], "yes")
+    label(
+        store, run, [each.claim for each in store.labelled_units.read_run_units(run).claims], "yes"
+    )
     assert compute_run_agreement(store, run).report.claims.design.kind is DesignKind.CENSUS
     with pytest.raises(StoreError, match="has no sample 999"):
         compute_run_agreement(store, run, ReportSettings(sample=SampleId(999)))

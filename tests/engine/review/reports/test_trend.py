@@ -54,7 +54,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         )
         row = sampled(opened, first, plan, "verdict")
         claims = drawn(opened, row)
-        texts = {each.claim: each.text for each in opened.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in opened.labelled_units.read_run_units(first).claims
+        }
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.0"], "no")
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
         rest = [each for each in claims if not texts[each].startswith("Claim 1")]
@@ -106,7 +108,7 @@ def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: C
     weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
     inside = {
         each.claim
-        for each in store.reviews.read_run_units(RunId(3)).claims
+        for each in store.labelled_units.read_run_units(RunId(3)).claims
         if each.claim in weights
     }
     share = sum(weights[each] for each in inside) / sum(weights.values())
@@ -209,7 +211,7 @@ def judge_drawn(
     store: Store, wanted: set[ClaimId], judge: str = "d", labels: Labels | None = None
 ) -> RunId:
     """Judge some claims alone, in the words of a better judge."""
-    said = {each.claim: each for each in store.reviews.read_run_units(RunId(1)).claims}
+    said = {each.claim: each for each in store.labelled_units.read_run_units(RunId(1)).claims}
     spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
     by_conversation: dict[ConversationId, list[ClaimUnit]] = {}
     for each in said.values():
@@ -241,7 +243,9 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
             plan = SamplePlan(design, 7, sizes=sizes)
         row = sampled(store, first, plan, *(("verdict",) if plan.sizes else ()))
         claims = drawn(store, row)
-        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+        }
         bad = [each for each in claims if texts[each].startswith("Claim 1")]
         label(store, first, bad, "no")
         label(store, first, [each for each in claims if each not in bad], "yes")
@@ -261,7 +265,9 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         back = compute_run_agreement(store, part, settings, other=whole).report.comparison
         weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
         said = {run: judged_words(store, run) for run in (part, again)}
-        human = {each.claim: each.human for each in store.reviews.read_run_units(part).claims}
+        human = {
+            each.claim: each.human for each in store.labelled_units.read_run_units(part).claims
+        }
     assert [each.run for each in trend.points] == [first, part, whole]
     _, alone, last = trend.points
     # Of two runs of the drawn claims, too, the change has the weights of the drawing.
@@ -307,7 +313,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
 
 
 def judged_words(store: Store, run: RunId) -> dict[ClaimId, str | None]:
-    return {each.claim: each.judge for each in store.reviews.read_run_units(run).claims}
+    return {each.claim: each.judge for each in store.labelled_units.read_run_units(run).claims}
 
 
 def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
@@ -374,7 +380,9 @@ def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
         claims = drawn(store, row)
-        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+        }
         for claim in claims:
             label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
         store.claim_sets.make("shop", row.id, "ann")
@@ -409,7 +417,9 @@ def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -
     with Store.open(tmp_path / "s.db") as store:
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
-        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+        }
         for claim in drawn(store, row):
             if texts[claim] == "Claim 1.0":
                 skip(store, first, claim)
@@ -435,7 +445,9 @@ def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) 
     with Store.open(tmp_path / "s.db") as store:
         first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
-        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+        }
         for claim in drawn(store, row):
             label(store, first, [claim], "yes" if texts[claim] == "Claim 1.0" else "x")
         accept = ("few_conversations", "not_checked", "not_a_claim")
@@ -463,7 +475,9 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
         first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         own = sampled(store, second, SamplePlan(SamplingDesign.SIMPLE, 8, size=24), name="own")
-        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+        }
         for claim in {*drawn(store, row), *drawn(store, own)}:
             word = "no" if texts[claim].startswith("Claim 1") else "yes"
             is_own = claim in drawn(store, own)

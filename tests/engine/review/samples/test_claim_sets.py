@@ -95,7 +95,7 @@ def test_a_set_that_went_through_a_store_gives_the_same_file(
 def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store) -> None:
     shop = import_claim_set(other, made / "shop.jsonl").row
     run = judged_all(other, "abcd", SECOND)
-    said = {each.claim for each in other.reviews.read_run_units(run).claims if each.human}
+    said = {each.claim for each in other.labelled_units.read_run_units(run).claims if each.human}
     frame = other.samples.read_frame(run, ())
     plans = [SamplePlan(SamplingDesign.SIMPLE, seed, 1) for seed in range(99)]
     plan = next(
@@ -209,7 +209,7 @@ def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
         third.claim_sets.make("shop", row.id, "cy")
         with pytest.raises(StoreError, match="another claim set shop version 1 is in this store"):
             import_claim_set(third, made / "shop.jsonl")
-        assert len(third.reviews.read_run_units(run).claims) == 20
+        assert len(third.labelled_units.read_run_units(run).claims) == 20
     change(lines, "claim", text="A text that is not the one of the digest.")
     path = tmp_path / "bad.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")

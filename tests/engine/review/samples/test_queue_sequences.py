@@ -50,7 +50,7 @@ def drawn(
 
 def say(store: Store, row: SampleRow, most: int) -> None:
     """Answer the first claims of a queue; every fourth otherwise than the judge."""
-    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(row.run)}
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(row.run)}
     for number, entry in enumerate(store.samples.entries(row.id, ANN)[:most]):
         word = "no" if number % 4 == 0 else "x" if number % 9 == 5 else str(judge[entry.claim])
         store.reviews.record_verdict(

@@ -50,7 +50,7 @@ def judge_conversations(store: Store, count: int) -> RunId:
 
 def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: bool = False) -> None:
     """Answer a sample; the first `differ` claims otherwise than the judge."""
-    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(row.run)}
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(row.run)}
     for number, entry in enumerate(store.samples.entries(row.id, PEOPLE)[:most]):
         same = judge[entry.claim]
         other = "no" if same == "yes" else "yes"

@@ -56,7 +56,7 @@ async def test_claims_are_added_and_the_answer_is_complete(
     with Store.open(store_path) as store:
         run = store.runs.last_id()
         assert run is not None
-        assert store.reviews.read_run_units(run).extraction == ()
+        assert store.labelled_units.read_run_units(run).extraction == ()
         acts = store.bundles.collect(reviewers=["ann"]).acts
         assert {act.action for act in acts} == {Action.MARKED, Action.WITHDRAWN, Action.RESTORED}
 

@@ -1,0 +1,116 @@
+"""Labels of a stretch of a run, as they are written into files."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from faithtui.domain.annotations import HumanVerdict
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.run_export import ExportLabel, ExportMark, make_id
+from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.schema.tables import claim, document, human_label
+
+
+class ExportLabelReader:
+    """Reads what annotators stand by on conversations."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Look whether there is any label."""
+        self._connection = connection
+        self._has_labels = connection.execute(select(human_label.c.id).limit(1)).first() is not None
+
+    def read_labels(
+        self, conversations: Collection[int]
+    ) -> tuple[dict[ClaimId, tuple[HumanVerdict, ...]], dict[ClaimId, list[ExportLabel]]]:
+        """Read labels and the label events behind them, by claim."""
+        if not self._has_labels:
+            return {}, {}
+        said = replay_verdicts(
+            read_acts(self._connection, claim.c.conversation_id.in_(conversations))
+        )
+        standing = [
+            each.event.id for people in said.values() for each in people if each.event is not None
+        ]
+        events = (
+            {
+                row[0]: row
+                for row in self._connection.execute(
+                    select(
+                        human_label.c.id,
+                        human_label.c.uid,
+                        human_label.c.created_at,
+                        human_label.c.guideline_version,
+                        human_label.c.stratum,
+                        human_label.c.probability,
+                    )
+                    .join(claim, claim.c.id == human_label.c.claim_id)
+                    .where(claim.c.conversation_id.in_(conversations))
+                )
+            }
+            if standing
+            else {}
+        )
+        texts = self._read_marked_texts(said)
+        return said, {
+            claim_id: [_make_label(each, events, texts) for each in people]
+            for claim_id, people in said.items()
+        }
+
+    def _read_marked_texts(
+        self, labels: Mapping[ClaimId, tuple[HumanVerdict, ...]]
+    ) -> Mapping[str, str]:
+        names = {
+            mark.document for people in labels.values() for one in people for mark in one.evidence
+        }
+        if not names:
+            return {}
+        return {
+            digest: text
+            for digest, text in self._connection.execute(
+                select(document.c.hash, document.c.text).where(document.c.hash.in_(names))
+            )
+        }
+
+
+def _make_label(
+    found: HumanVerdict, events: Mapping[int, Any], texts: Mapping[str, str]
+) -> ExportLabel:
+    act = found.event
+    uid, at, guideline, stratum, probability = (
+        (None, None, None, None, None) if act is None else events[act.id][1:]
+    )
+    return ExportLabel(
+        uid or "",
+        found.reviewer,
+        found.verdict,
+        found.action,
+        found.note,
+        found.code,
+        at,
+        None if act is None else act.seconds,
+        act is not None and act.saw_judge,
+        None if act is None else act.judge_verdict,
+        guideline,
+        stratum,
+        probability,
+        found.flagged,
+        found.unsure,
+        tuple(
+            ExportMark(
+                mark.document,
+                mark.start,
+                mark.end,
+                texts.get(mark.document, "")[mark.start : mark.end],
+            )
+            for mark in found.evidence
+        ),
+        None if act is None else act.scale,
+        None if act is None else act.raw_label,
+    )
+
+
+def name_labels(labels: Sequence[ExportLabel], claim_name: str) -> Iterator[ExportLabel]:
+    """Name what was said without a label, such as a note, by whom and what it is about."""
+    for each in labels:
+        yield each if each.id else each._replace(id=make_id("note", claim_name, each.annotator))

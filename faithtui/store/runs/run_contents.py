@@ -1,0 +1,150 @@
+"""What the conversations of a run hold, taken together: claims, labels, scores, names, reasons."""
+
+from sqlalchemy import func, select
+
+from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Claim
+from faithtui.store.database import Database
+from faithtui.store.records import ItemState, LabelCount
+from faithtui.store.runs.list_rows import (
+    count_answer_labels,
+    count_labels,
+    find_common_prefix,
+    list_annotators,
+    list_sources,
+    read_scores,
+)
+from faithtui.store.schema.json_columns import span_from_row
+from faithtui.store.schema.tables import claim, run_item, verdict, window
+
+
+class RunContents:
+    """What is in the runs of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_claims(self, run_id: RunId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+        """List the claims a run judged in a conversation, in the order of its text.
+
+        Statements of documents and whole answers are left out. () where the run found none, has
+        not judged the conversation, or does not have it.
+        """
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
+                .select_from(run_item)
+                .join(verdict, (verdict.c.run_item_id == run_item.c.id) & verdict.c.is_home)
+                .join(claim, claim.c.id == verdict.c.claim_id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.conversation_id == conversation_id,
+                    claim.c.kind == "claim",
+                )
+                .order_by(
+                    claim.c.turn,
+                    claim.c.span_start.is_(None),
+                    claim.c.span_start,
+                    claim.c.span_end,
+                    claim.c.id,
+                )
+            ).all()
+        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
+
+    def list_conversations(self, run_id: RunId) -> frozenset[ConversationId]:
+        """List the conversations of a run."""
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+            )
+            return frozenset(ConversationId(each) for each in rows.scalars())
+
+    def count_labels(self, run_id: RunId) -> dict[str, LabelCount]:
+        """Count claims and conversations of a run by the judge's label; none that was not given."""
+        with self._database.open_reader() as connection:
+            return count_labels(connection, run_id)
+
+    def read_scores(self, run_id: RunId) -> tuple[float, ...]:
+        """Read the judge's windowed scores of a run's conversations, those that have one."""
+        with self._database.open_reader() as connection:
+            return read_scores(connection, run_id)
+
+    def count_answer_labels(self, run_id: RunId) -> int:
+        """Count the answers of a run's conversations that came with an annotator's label."""
+        with self._database.open_reader() as connection:
+            return count_answer_labels(connection, run_id)
+
+    def list_annotators(self, run_id: RunId) -> tuple[str, ...]:
+        """List who said anything of a run's conversations, by name."""
+        with self._database.open_reader() as connection:
+            return list_annotators(connection, run_id)
+
+    def list_sources(self, run_id: RunId) -> tuple[str, ...]:
+        """List the data sets of a run's conversations, by name."""
+        with self._database.open_reader() as connection:
+            return list_sources(connection, run_id)
+
+    def find_common_prefix(self, run_id: RunId) -> str:
+        """Give what the keys of all conversations of a run begin with, up to the end of a word."""
+        with self._database.open_reader() as connection:
+            return find_common_prefix(connection, run_id)
+
+    def count_empty_windows(self, run_id: RunId) -> int:
+        """Count the windows of a run in which the judge found no claim to give a verdict on."""
+        with self._database.open_reader() as connection:
+            return connection.scalars(
+                select(func.count())
+                .select_from(window)
+                .join(run_item, run_item.c.id == window.c.run_item_id)
+                .outerjoin(verdict, verdict.c.window_id == window.c.id)
+                .where(
+                    run_item.c.run_id == run_id,
+                    verdict.c.window_id.is_(None),
+                    window.c.score_state.not_in(
+                        [ScoreState.FAILED.value, ScoreState.SKIPPED.value]
+                    ),
+                )
+            ).one()
+
+    def count_reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
+        """Count the conversations of a run in one state by the reason they are in it.
+
+        Returns:
+            Reason to count, most frequent first; conversations without a reason are left out.
+        """
+        count = func.count()
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(run_item.c.reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == state.value,
+                    run_item.c.reason.is_not(None),
+                )
+                .group_by(run_item.c.reason)
+                .order_by(count.desc(), run_item.c.reason)
+            ).all()
+        return {reason: number for reason, number in rows}
+
+    def count_undefined_reasons(self, run_id: RunId) -> dict[str, int]:
+        """Count the judged conversations of a run without a score by why they have none.
+
+        Returns:
+            Reason to count, most frequent first; only of those that are undefined.
+        """
+        headline = run_item.c.scores["windowed"]
+        reason, count = headline["reason"].as_string(), func.count()
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(reason, count)
+                .where(
+                    run_item.c.run_id == run_id,
+                    run_item.c.state == ItemState.DONE.value,
+                    run_item.c.score.is_(None),
+                    headline["state"].as_string() == ScoreState.UNDEFINED.value,
+                )
+                .group_by(reason)
+                .order_by(count.desc(), reason)
+            ).all()
+        return {reason: number for reason, number in rows}
