@@ -355,7 +355,7 @@ class _ImportPass:
         with VerdictCollector(dataset.source) as verdicts:
             lines = log.time_reading(map(labels.name_scales, self._read_dataset(dataset, opened)))
             for batch in _group_into_batches(lines, self._batch_size):
-                with log.time("storing"):
+                with log.count_time("storing"):
                     settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
                 conflicts = [
@@ -383,7 +383,7 @@ class _ImportPass:
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))
                 del batch, settled  # they are not held while the next ones are read
-            with log.time("runs of judges"):
+            with log.count_time("runs of judges"):
                 runs = () if self._store is None else verdicts.write_runs(self._store)
             judged = verdicts.count_judges() if self._store is None else runs
         log.log_end(count.read)
