@@ -190,6 +190,8 @@ class ExportRun:
     labelled: int
     sample: str | None
     """Name of the sample that weights are of; None: no claim was drawn."""
+    data_sets: int = 1
+    """How many its conversations are of; two may use the same ids."""
 
     @property
     def threshold(self) -> float | None:

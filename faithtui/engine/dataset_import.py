@@ -360,7 +360,7 @@ class _ImportPass:
             for batch in _group_into_batches(lines, self._batch_size):
                 if batch.size > _RECORD_BYTES and self.release_memory is not None:
                     self.release_memory()
-                with log.time("storing"):
+                with log.count_time("storing"):
                     settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
                 conflicts = [
@@ -388,7 +388,7 @@ class _ImportPass:
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))
                 del batch, settled  # they are not held while the next ones are read
-            with log.time("runs of judges"):
+            with log.count_time("runs of judges"):
                 runs = () if self._store is None else verdicts.write_runs(self._store)
             judged = verdicts.count_judges() if self._store is None else runs
         log.log_end(count.read)

@@ -84,7 +84,7 @@ def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         yield RawRecord(number, None, end, size, None)
 
 
-def cut_array(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
+def cut_array(file: BufferedIOBase, most: int, *, is_alone: bool = True) -> Iterator[RawRecord]:
     """Read a JSON array element by element.
 
     Brackets and quotation marks alone decide where an element ends; whether it is JSON is for
@@ -94,6 +94,7 @@ def cut_array(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         file: Open at its beginning, where `[` comes after nothing but white space and a byte order
             mark; a pipe will do.
         most: Bytes of an element that may be held.
+        is_alone: Whether nothing may come after its end; else that is passed over.
 
     Yields:
         Every element, in order. An empty one stands where a comma has nothing beside it.
@@ -133,8 +134,10 @@ def cut_array(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
                     number += 1
                     yield element.finish_record(number, end + at - 1)
                 after_comma = not is_over
-        if is_over:
+        if is_over and is_alone:
             _refuse_rest(chunk[start:])
+        elif is_over:
+            pass
         elif depth:
             element.add_bytes(chunk[start:])
         else:

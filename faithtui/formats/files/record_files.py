@@ -32,7 +32,7 @@ from faithtui.formats.json_lines import (
     parse_record,
     refuse_duplicate_keys,
 )
-from faithtui.formats.json_records import cut_array, cut_lines
+from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
 DOCUMENT = Limit(
     "a JSON document",
@@ -65,6 +65,7 @@ class FileKind(StrEnum):
 
     LINES = "JSON lines"
     ARRAY = "a JSON array"
+    TEST_RUN = "a saved test run"
     DOCUMENT = "one JSON document"
     TABLE = "a table"
     COLUMNS = "a Parquet or Arrow file"
@@ -273,6 +274,8 @@ def _find_kind(path: Path, head: bytes) -> FileKind:
         return FileKind.COLUMNS
     if b"\x00" in head:
         raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
+    if _TEST_RUN.match(head) is not None:
+        return FileKind.TEST_RUN
     start = first_line(head)
     if is_array_start(start):
         return FileKind.ARRAY
@@ -291,6 +294,13 @@ def _find_kind(path: Path, head: bytes) -> FileKind:
         path=path,
     )
 
+
+_TEST_RUN: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\{\s*\"testCases\"\s*:\s*\[\s*\]\s*,\s*"
+    rb"\"conversationalTestCases\"\s*:\s*(?=\[\s*\{)"
+)
+"""Up to the cases of a run of conversations, as deepeval and our export write it. They are most of
+the file, so they are read one by one; what stands behind them is about the run as a whole."""
 
 _LATER_OBJECT = re.compile(rb"\n[ \t]*\{")
 
@@ -324,9 +334,8 @@ def _has_object_line(head: bytes) -> bool:
 
 def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[FileRecord]:
     match kind:
-        case FileKind.LINES | FileKind.ARRAY:
-            cut = cut_array if kind is FileKind.ARRAY else cut_lines
-            for raw in cut(stream.file, RECORD.most):
+        case FileKind.LINES | FileKind.ARRAY | FileKind.TEST_RUN:
+            for raw in _cut_json(kind, stream):
                 if kind is FileKind.LINES and raw.is_blank:
                     continue
                 read = parse_record(raw, path)
@@ -370,6 +379,16 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                 ]
                 del cells
                 yield record.pop()  # not held here while it is dealt with
+
+
+def _cut_json(kind: FileKind, stream: ByteStream) -> Iterator[RawRecord]:
+    if kind is FileKind.LINES:
+        return cut_lines(stream.file, RECORD.most)
+    before = _TEST_RUN.match(stream.head) if kind is FileKind.TEST_RUN else None
+    if before is None:
+        return cut_array(stream.file, RECORD.most)
+    stream.file.read(before.end())
+    return cut_array(stream.file, RECORD.most, is_alone=False)
 
 
 def _clean_row(

@@ -102,33 +102,17 @@ def _convert(
     if has_any_key(fields.value, "metricsData"):
         yield _read_case(fields, options, collector)
         return
-    sources = _list_sources(fields.value.get(fields.find_name(*_CONVERSATIONS)))
     for names in (_CASES, _CONVERSATIONS):
         yield from make_drafts(
-            fields.elements(*names), lambda each: _read_case(each, options, collector, sources)
+            fields.elements(*names), lambda each: _read_case(each, options, collector)
         )
     for key in fields.rest():
         if fold_key(key) not in _KNOWN_RUN:
             options.notes.unknown_keys[key] += 1
 
 
-def _list_sources(cases: object) -> frozenset[object]:
-    """List the data sets that conversations were of when they were exported."""
-    owns = (_find_own(each.get("metadata")) for each in list_objects(cases))
-    return frozenset(str(each.get("source")) for each in owns if each is not None)
-
-
-def _find_own(metadata: object) -> Mapping[str, object] | None:
-    """Find what faithtui wrote into the metadata of a case; None where it did not."""
-    own = metadata.get(OWN_KEY) if isinstance(metadata, dict) else None
-    return own if isinstance(own, dict) else None
-
-
 def _read_case(
-    fields: AnySpelling,
-    options: ReadOptions,
-    collector: ImageCollector,
-    sources: Collection[object] = (),
+    fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
     metrics = list(fields.objects("metrics_data", "metricsData"))
     trace = fields.take("trace")
@@ -139,7 +123,7 @@ def _read_case(
         draft = read_row(fields, _ROW, options, collector)
     if isinstance(trace, dict):
         _add_trace(draft, AnySpelling(trace))
-    own = _take_own_results(draft, sources)
+    own = _take_own_results(draft)
     if own:
         for details in own:
             if details.get("by") == "annotator":  # the judge's verdicts are in the log
@@ -153,17 +137,19 @@ def _read_case(
     return draft
 
 
-def _take_own_results(
-    draft: ConversationDraft, sources: Collection[object]
-) -> list[Mapping[str, object]]:
+def _take_own_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
     """Take what faithtui wrote into the metadata of a case; [] where it did not."""
     metadata = draft.metadata.get("metadata")
-    own = _find_own(metadata)
-    if not isinstance(metadata, dict) or own is None:
+    own = metadata.get(OWN_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(own, dict):
         return []
     del draft.metadata["metadata"]
     if own.get("conversation") is not None:
-        draft.key = name_conversation(own.get("source"), own["conversation"], sources)
+        draft.key = name_conversation(
+            own.get("source"),
+            own["conversation"],
+            is_one_of_several=own.get("data_sets", 1) != 1,
+        )
     draft.metadata |= {key: each for key, each in metadata.items() if key != OWN_KEY}
     return list_objects(own.get("results"))
 

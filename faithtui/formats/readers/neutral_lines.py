@@ -32,11 +32,13 @@ class NeutralReader:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""
         if not sample.records:
             return "no record could be read" if sample.errors else "the file is empty"
-        from faithtui.formats.readers.deepeval import CONVERSATIONS
+        from faithtui.formats.readers import deepeval, deepeval_runs
 
+        if any(each.recognise(sample) for each in (deepeval.CONVERSATIONS, deepeval_runs.READER)):
+            return None
         for record in sample.records:
             if isinstance(record.get("turns"), list):
-                return None if CONVERSATIONS.recognise(sample) else "`turns` with role and content"
+                return "`turns` with role and content"
         return None
 
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:

@@ -4,7 +4,7 @@ Tools keep it beside their own score, under `faithtui` in the metadata; see
 `formats/writers/answer_results.py`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
@@ -25,15 +25,15 @@ def find_own_details(record: Mapping[str, object]) -> Mapping[str, object] | Non
     return None
 
 
-def name_conversation(source: object, key: object, sources: Collection[object]) -> str:
-    """Name a conversation of an export, whose conversations may be of several data sets.
+def name_conversation(source: object, key: object, *, is_one_of_several: bool) -> str:
+    """Name a conversation of an export.
 
     Args:
         source: Its data set, when it was exported.
         key: Its id there.
-        sources: All data sets of the export; two of them may use the same ids.
+        is_one_of_several: Whether the export has several data sets, which may use the same ids.
     """
-    return str(key) if len(sources) < 2 else f"{source}/{key}"
+    return f"{source}/{key}" if is_one_of_several else str(key)
 
 
 def read_own_answer(

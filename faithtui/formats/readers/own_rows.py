@@ -167,7 +167,9 @@ def _make_drafts(
 ) -> Iterator[ConversationDraft]:
     """Make the conversation of some rows; `sources` are the data sets of all of the file."""
     first = rows[0]
-    key = name_conversation(first.get("source"), first["conversation"], sources)
+    key = name_conversation(
+        first.get("source"), first["conversation"], is_one_of_several=len(sources) > 1
+    )
     draft = ConversationDraft(key=key)
     if isinstance(first.get("metadata"), dict):
         draft.metadata = dict(first["metadata"])

@@ -91,6 +91,7 @@ def _make_case(
                 "conversation_id": conversation.id,
                 "source": conversation.source,
                 "conversation": conversation.key,
+                "data_sets": run.data_sets,
                 "results": [each.details for each in list_answer_results(run, conversation)],
             },
         },

@@ -79,6 +79,11 @@ class RunExports:
                 raise StoreError(f"there is no run {run_id}; `faithtui runs` lists those there are")
             (row,) = rows
             chosen = _choose_sample(connection, run_id, sample_id)
+            data_sets = connection.execute(
+                select(func.count(conversation.c.source.distinct()))
+                .join(run_item, run_item.c.conversation_id == conversation.c.id)
+                .where(run_item.c.run_id == run_id)
+            ).scalar_one()
             name = None
             if chosen is not None:
                 name = connection.execute(
@@ -106,6 +111,7 @@ class RunExports:
             claims=row.claims,
             labelled=row.labelled,
             sample=name,
+            data_sets=data_sets,
         )
 
     def read_conversations(

@@ -23,6 +23,7 @@ from faithtui.domain.run_export import (
     ExportWindow,
 )
 from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
@@ -522,6 +523,27 @@ def test_llamaindex_results_come_back_claim_by_claim(talk: ExportConversation) -
     check_answers(talk, read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))}))
 
 
+def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
+    """A run of some hundred conversations is more than one JSON document may have."""
+    talks_of_run = [replace(REVIEWED, id=str(number), key=str(number)) for number in range(3)]
+    text = "".join(write_deepeval_run(RUN, talks_of_run))
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf-8")
+    dataset, opened = open_dataset(path, FormatChoice(), "orders")
+    assert opened.kind is FileKind.TEST_RUN
+    found = list(dataset.read(opened))
+    assert [each.record for each in found] == [1, 2, 3]
+    as_one = path.with_name("one.json")
+    as_one.write_text(json.dumps({"identifier": "first", **json.loads(text)}), encoding="utf-8")
+    assert [each.found for each in read(as_one)] == [each.found for each in found]
+    path.write_text(text[: text.rindex('"order": 2')], encoding="utf-8")
+    dataset, opened = open_dataset(path, FormatChoice(), "orders")
+    kept: list[ParsedRecord] = []
+    with pytest.raises(InputError, match="ends in the middle of record 3"):
+        kept.extend(dataset.read(opened))
+    assert [each.found for each in kept] == [each.found for each in found[:2]]
+
+
 def write_claims(talks: Sequence[ExportConversation]) -> dict[str, str]:
     rows = [make_claim_rows(RUN, each) for each in talks]
     return {"c.jsonl": "".join(write_json_lines(CLAIM_COLUMNS, rows))}
@@ -534,7 +556,8 @@ def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
 
 
 def write_deepeval(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    return {"run.json": "".join(write_deepeval_run(RUN, talks))}
+    run = replace(RUN, data_sets=len({each.source for each in talks}))
+    return {"run.json": "".join(write_deepeval_run(run, talks))}
 
 
 def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
