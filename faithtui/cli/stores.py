@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.errors import ConfigError, StoreError
+from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins
@@ -33,7 +34,7 @@ def choose_store_path(named: Path | None, settings: "Settings | None" = None) ->
         from faithtui.config import load_settings
 
         settings = load_settings()
-    return settings.store if named is None else named.expanduser()
+    return settings.store if named is None else expand_home(named)
 
 
 def find_store_path(named: Path | None) -> Path:
