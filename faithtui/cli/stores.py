@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.errors import ConfigError, StoreError
-from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins
@@ -30,6 +29,8 @@ def choose_store_path(named: Path | None, settings: "Settings | None" = None) ->
     Raises:
         ConfigError: The settings cannot be read.
     """
+    from faithtui.paths import expand_home
+
     if settings is None:
         from faithtui.config import load_settings
 
