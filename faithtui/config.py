@@ -20,7 +20,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.judges.deadlines import TIMEOUTS, is_valid_timeout
-from faithtui.paths import config_file, default_store
+from faithtui.paths import config_file, default_store, expand_home
 from faithtui.toml_text import TomlFile, quote_word, read_toml
 
 Preset = Literal["default", "vim", "digits", "left-hand"]
@@ -288,9 +288,9 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
                 f"{file.format_place(name)}: {quote_word(name)} is not a setting; expected {known}"
             )
     values["judges"] = _read_judges(file, values.get("judges", {}))
-    values["store"] = Path(values["store"]).expanduser()
+    values["store"] = expand_home(values["store"])
     if values.get("prices") is not None:
-        values["prices"] = Path(values["prices"]).expanduser()
+        values["prices"] = expand_home(values["prices"])
     for name in ("audit_share", "timeout_s"):
         if values.get(name) is not None:
             values[name] = float(values[name])

@@ -97,8 +97,9 @@ class InputError(FaithtuiError):
 
 
 def _format_path(path: Path) -> str:
-    """Write a path, or an address with the second slash that a path drops."""
-    return re.sub(r"\A([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(path))
+    """Write a path, or an address with the slashes that a path drops."""
+    text = re.sub(r"\A([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(path))
+    return re.sub(r"\Afile://(?!/)", "file:///", text)
 
 
 class StoreError(FaithtuiError):

@@ -52,7 +52,15 @@ def log_dir(environment: Mapping[str, str] = os.environ) -> Path:
     return home / "logs" if home else platformdirs.user_log_path(APP, appauthor=False)
 
 
+def expand_home(path: str | Path) -> Path:
+    """Put the home of a user in place of `~` or `~user`; a name that only begins so stays."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # there is no such user
+        return Path(path)
+
+
 def _home_dir(environment: Mapping[str, str]) -> Path | None:
     """Give the directory named by `FAITHTUI_HOME`; None when it is unset or empty."""
     named = environment.get(HOME)
-    return Path(named).expanduser().absolute() if named else None
+    return expand_home(named).absolute() if named else None

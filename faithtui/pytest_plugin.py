@@ -203,10 +203,11 @@ def _check_gate(item: pytest.Item, marker: pytest.Mark) -> None:
     __tracebackhide__ = True
     from faithtui.engine.library.project import open_store
     from faithtui.errors import FaithtuiError
+    from faithtui.paths import expand_home
 
     if len(marker.args) != 1:
         pytest.fail(f"the marker {GATE} needs the store: {GATE}('store.db', …)", pytrace=False)
-    path = Path(marker.args[0]).expanduser()
+    path = expand_home(marker.args[0])
     thresholds: dict[str, Any] = dict(marker.kwargs)
     run = thresholds.pop("run", "last")
     root = item.config.rootpath

@@ -33,11 +33,13 @@ def choose_store_path(named: Path | None, settings: "Settings | None" = None) ->
     Raises:
         ConfigError: The settings cannot be read.
     """
+    from faithtui.paths import expand_home
+
     if settings is None:
         from faithtui.config import load_settings
 
         settings = load_settings()
-    return settings.store if named is None else named.expanduser()
+    return settings.store if named is None else expand_home(named)
 
 
 def find_store_path(named: Path | None) -> Path:

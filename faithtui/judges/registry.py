@@ -8,7 +8,6 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.field_types import require_type
@@ -28,6 +27,7 @@ from faithtui.judges.providers.endpoints import (
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
+from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
     from faithtui.judges.embedded.weights import Calibration
@@ -238,7 +238,7 @@ def _make_local_judge(
     if ref.startswith("replay:"):
         from faithtui.judges.replay_judge import ReplayJudge
 
-        return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
+        return ReplayJudge(expand_home(ref.removeprefix("replay:")))
     if ref.startswith("nli:"):
         from faithtui.judges.verifiers.nli import open_nli_verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge

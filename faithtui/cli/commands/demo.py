@@ -40,11 +40,11 @@ def demo(
     """
     from faithtui.config import load_settings_with_origins
     from faithtui.engine.demo import is_demo_complete, prepare_demo
-    from faithtui.paths import demo_store
+    from faithtui.paths import demo_store, expand_home
     from faithtui.store.store import Store
 
     options = merge_common_options(context, store, json)
-    path = demo_store() if options.store is None else options.store.expanduser()
+    path = demo_store() if options.store is None else expand_home(options.store)
     if options.store is None:
         make_store_directory(path)
     with_app = not (no_app or options.json) and has_terminal()

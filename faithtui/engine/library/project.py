@@ -17,6 +17,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.limits import REVIEWER
 from faithtui.engine.library.project_rows import Progress, ReportFormat, Row
 from faithtui.errors import ConfigError
+from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
     from faithtui.config import Settings
@@ -278,7 +279,7 @@ class Project:
         """
         from faithtui.engine.library.project_reports import write_agreement
 
-        return write_agreement(self._store, run, formats, Path(directory).expanduser())
+        return write_agreement(self._store, run, formats, expand_home(directory))
 
     def gate(
         self,
@@ -355,5 +356,5 @@ def open_store(
         settings = replace(settings, reviewer=reviewer)
     if path is None and create:
         make_private_directory(settings.store.parent)
-    file = settings.store if path is None else Path(path).expanduser()
+    file = settings.store if path is None else expand_home(path)
     return Project(Store.open(file, create=create), settings)

@@ -12,6 +12,7 @@ from faithtui.engine.dataset_import import import_files
 from faithtui.engine.library.project_rows import Row
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.values.suggestions import read_key_map
+from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
@@ -30,7 +31,7 @@ def import_path(
     renames = read_key_map([f"{ours}={theirs}" for ours, theirs in mapping.items()])
     result = import_files(
         store,
-        [path.expanduser()],
+        [expand_home(path)],
         source=source,
         strict=strict,
         report=lambda progress: None,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from faithtui.domain.field_types import require_type
 from faithtui.errors import ConfigError
+from faithtui.paths import expand_home
 
 
 def draw_sample(
@@ -71,6 +72,6 @@ def draw_sample(
         seed=seed,
         blind=blind,
     )
-    with Store.open(Path(store).expanduser()) as opened:
+    with Store.open(expand_home(store)) as opened:
         who = load_settings().reviewer if reviewer is None else reviewer
         return sample_to_json(draw_population_sample(opened, str(results), request, who))

@@ -78,7 +78,8 @@ def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -
         system, path = fs.FileSystem.from_uri(address)
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         raise InputError(
-            f"{address} cannot be opened: {error}; expected s3://, gs:// or file://"
+            f"{address} cannot be opened: {error}; expected s3://, gs:// or file://, and %20 for a "
+            "space"
         ) from error
 
     class Store(ArrowFSWrapper):  # type: ignore[misc]  # it ships no types

@@ -39,6 +39,7 @@ from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.registry import AUTO, find_reader
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.registry import find_missing_key
+from faithtui.paths import expand_home
 
 LOCAL: Final = "local"
 RAY: Final = "ray"
@@ -253,7 +254,7 @@ def execute_request(
         raise ConfigError(f"there are {request.workers} workers; expected 1 or more")
     if request.on not in ENGINES:
         raise ConfigError(f"there is no engine `{request.on}`; known: {', '.join(ENGINES)}")
-    settings, results = request.settings, request.results.expanduser().absolute()
+    settings, results = request.settings, expand_home(request.results).absolute()
     if settings.max_failures.share is not None:
         raise ConfigError(
             f"--max-failures is {settings.max_failures}, and nobody knows how many conversations "

@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from faithtui.engine.shards.results_schema import require_pyarrow
 from faithtui.engine.shards.written_folders import WrittenFolders
@@ -30,6 +31,10 @@ from faithtui.formats.readers.datasets import (
     open_dataset,
 )
 from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
+from faithtui.paths import expand_home
+
+_PLAIN: Final = "/!$&'()*+,;=:@"
+"""What stands in the path of an address as it is, beside letters of ASCII, digits and `-._~`."""
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
 _STORES: Final = frozenset(("abfs", "abfss", "file", "gcs", "gs", "hdfs", "s3", "viewfs"))
@@ -230,11 +235,11 @@ def _is_named_file(text: str, found: Sequence[_FoundFile]) -> bool:
     """Say whether a source is a file that was named, and no folder or pattern."""
     if is_remote(text):
         return [each.address for each in found] == [text]
-    return Path(text).expanduser().is_file()
+    return expand_home(text).is_file()
 
 
 def _list_local(text: str) -> list[_FoundFile]:
-    path = Path(text).expanduser()
+    path = expand_home(text)
     if path.is_dir():
         base, files = path, list_files(path)
     elif path.exists():
@@ -276,7 +281,8 @@ def _open_file_system(address: str) -> tuple[Any, str]:
         system, path = fs.FileSystem.from_uri(address)
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
         raise InputError(
-            f"cannot be opened: {error}; expected s3://, gs:// or file://", path=Path(address)
+            f"cannot be opened: {error}; expected s3://, gs:// or file://, and %20 for a space",
+            path=Path(address),
         ) from error
     return system, path
 
@@ -308,7 +314,8 @@ def _list_remote(address: str) -> list[_FoundFile]:
             else _matches_pattern(relative, pattern)
         )
         if each.type == fs.FileType.File and is_wanted:
-            found.append(_FoundFile(f"{base.rstrip('/')}/{relative}", relative, each.size or 0))
+            address = f"{base.rstrip('/')}/{quote(relative, safe=_PLAIN)}"
+            found.append(_FoundFile(address, relative, each.size or 0))
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from faithtui.engine.shards.results_schema import JOURNAL, MANIFEST, MANIFEST_LOCK, TABLES
 from faithtui.output_files import write_text
+from faithtui.paths import expand_home
 
 QUESTIONS: Final = "questions"
 ANSWERS: Final = "answers"
@@ -56,8 +57,8 @@ class WrittenFolders:
         self.counts: Counter[str] = Counter()
         """How many files were found, by results folder or folder of a wave."""
         self._read_file = read_file
-        self._results = None if results is None else str(results.expanduser().resolve())
-        self._wave = None if wave is None else str(wave.expanduser().resolve())
+        self._results = None if results is None else str(expand_home(results).resolve())
+        self._wave = None if wave is None else str(expand_home(wave).resolve())
         self._inner: dict[str, frozenset[str]] = {}
 
     def contains(self, address: str) -> bool:

@@ -21,6 +21,7 @@ from faithtui.domain.text.sentences import split_sentences
 from faithtui.errors import ConfigError
 from faithtui.judges.verifiers.base import Likelihoods
 from faithtui.judges.verifiers.label_maps import Meaning, read_label_map
+from faithtui.paths import expand_home
 
 BATCH: Final = 16
 """Pairs that go through the model at once."""
@@ -92,7 +93,7 @@ def read_nli_files(rest: str) -> NliFiles:
         ConfigError: As `open_nli_verifier`.
     """
     path, _, order = rest.partition("#")
-    given = Path(path).expanduser()
+    given = expand_home(path)
     folder, model = (given, given / "model.onnx") if given.is_dir() else (given.parent, given)
     for file in (model, folder / "tokenizer.json", folder / "config.json"):
         if not file.is_file():

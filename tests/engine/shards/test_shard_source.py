@@ -287,6 +287,29 @@ def test_results_at_an_address_that_cannot_be_known_are_refused_and_nobody_elses
     assert [each.name for each in list_shards(source)] == ["a.jsonl"]
 
 
+def test_any_name_of_a_file_is_read_at_an_address(tmp_path: Path) -> None:
+    names = ["a b", "c%20d", "e#f", "g?h", "ü", "i[1]*", "k+l", "m&n=1", "sub x/o"]
+    for name in names:
+        write_lines(tmp_path / f"{name}.jsonl", TALKS[:1])
+    shards = list_shards(f"file://{tmp_path}")
+    assert len(shards) == len(names)
+    for each in shards:
+        assert len(list(each.read(FormatChoice()))) == 1
+    (part,) = list_shards(f"file://{tmp_path}/sub%20x")
+    assert part.source == "o"
+    with pytest.raises(InputError, match=r"\Afile:///.*%20 for a space"):
+        list_shards(f"file://{tmp_path}/sub x")
+
+
+def test_a_folder_whose_name_begins_with_a_tilde_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path / "~old" / "a.jsonl")
+    monkeypatch.chdir(tmp_path)
+    (found,) = list_shards("~old")
+    assert found.address == str(tmp_path / "~old" / "a.jsonl")
+
+
 def test_a_folder_whose_address_cannot_be_opened_does_not_keep_others_from_being_read(
     tmp_path: Path,
 ) -> None:

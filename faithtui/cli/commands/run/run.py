@@ -192,7 +192,7 @@ def run(
     from faithtui.judges.deadlines import check_timeout
     from faithtui.judges.recording import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log
-    from faithtui.paths import log_dir
+    from faithtui.paths import expand_home, log_dir
 
     options = merge_common_options(context, store, json)
     if resume is not None:
@@ -256,7 +256,7 @@ def run(
     )
     with (
         open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened,
-        nullcontext() if record is None else ReplyRecorder(record.expanduser()) as recorder,
+        nullcontext() if record is None else ReplyRecorder(expand_home(record)) as recorder,
     ):
         environment = replace(environment, recorder=recorder)
         resumed = None if resume is None else read_run_id(opened, resume)
