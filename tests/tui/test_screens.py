@@ -189,7 +189,7 @@ async def test_agreement_opens_on_the_level_that_has_labels(app: FaithApp) -> No
         await press(pilot, "m")
         levels.append(screen.level)
         assert levels == [ReportLevel.ANSWERS, ReportLevel.CLAIMS]
-        assert "nothing labelled" in text_of(app, "coefficients")
+        assert "nothing to count" in text_of(app, "coefficients")
         assert "No human labels yet" in text_of(app, "warnings"), "the sentence is of this level"
 
 

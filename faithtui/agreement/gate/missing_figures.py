@@ -35,6 +35,8 @@ def explain_missing_figures(
 ) -> tuple[CriterionCheck, ...]:
     """Say of each criterion without a figure, or without its interval, why and what to do.
 
+    Of a recall that is below, too, where the judge cannot have another.
+
     Args:
         checks: As thresholds and warnings have them.
         level: What they are about.
@@ -43,7 +45,7 @@ def explain_missing_figures(
     """
     return tuple(
         _explain_check(each, level, run, is_own=each.criterion in of_labels)
-        if each.outcome is CheckOutcome.UNKNOWN and each.criterion in _FIGURES
+        if each.outcome in (CheckOutcome.UNKNOWN, CheckOutcome.BELOW) and each.criterion in _FIGURES
         else each
         for each in checks
     )
@@ -53,8 +55,11 @@ def _explain_check(
     check: CriterionCheck, level: LevelReport, run: str, *, is_own: bool
 ) -> CriterionCheck:
     found = check.estimate
-    if found is None or found.reason in (None, Reason.DESIGN_NOT_RANDOM):
+    if found is None or found.reason is Reason.DESIGN_NOT_RANDOM:
         return check
+    if check.outcome is CheckOutcome.BELOW or found.reason is None:
+        is_helpless = is_own and check.criterion is Criterion.RECALL and not _has_flagged(level)
+        return _explain_recall_check(check, level, run) if is_helpless else check
     if not is_own:
         if found.reason is Reason.UNINFORMATIVE_JUDGE:
             return replace(check, reason=_UNINFORMATIVE.format(run=run))
@@ -73,6 +78,14 @@ def _explain_check(
     if found.value is not None:
         return replace(check, reason=_explain_no_interval(found, check.criterion, level))
     return check
+
+
+def _describe_more_labels(level: LevelReport, run: str) -> str:
+    """Say what gives more of what the labels lack."""
+    many, groups = level.unit[1], level.coverage.group_word
+    if not level.coverage.unreviewed:
+        return f"all {many} of this run are labelled, so that other {groups} have to be judged"
+    return f"label more {many}; {_SAMPLE.format(run=run)}"
 
 
 def _find_only_verdict(level: LevelReport) -> str | None:
@@ -116,10 +129,11 @@ def _explain_kappa_check(check: CriterionCheck, level: LevelReport, run: str) ->
         if human is None and check.threshold > 0:
             outcome = CheckOutcome.BELOW
         words = "is 0 whatever annotators say" if human is None else "is 0 or has no value"
-        reason = f"the judge says {always} of all {many} in this run, so that kappa {words}"
+        reason = f"the judge says {always} to all {many} in this run, so that kappa {words}"
         return replace(check, outcome=outcome, reason=f"{reason}: {_OTHER_JUDGE}")
-    way, among = _SAMPLE.format(run=run), f"of the {level.table.n:,} compared {many}"
-    return replace(check, reason=f"{explain_kappa(level)} {among}: label more {many}; {way}")
+    among = f"of the {level.table.n:,} compared {many}"
+    way = _describe_more_labels(level, run)
+    return replace(check, reason=f"{explain_kappa(level)} {among}: {way}")
 
 
 def _explain_recall_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
@@ -128,8 +142,8 @@ def _explain_recall_check(check: CriterionCheck, level: LevelReport, run: str) -
     units = f"{level.table.n:,} labelled {many if level.table.n != 1 else one}"
     none = f"annotators call none of the {units} {words}"
     if _has_flagged(level):
-        way = _SAMPLE.format(run=run)
-        return replace(check, reason=f"{none}, so that there is none to find: label more; {way}")
+        way = _describe_more_labels(level, run)
+        return replace(check, reason=f"{none}, so that there is none to find: {way}")
     counts = {each.judge: each.units for each in level.coverage.by_verdict}
     way = "--idk fail counts its idk as unfaithful" if counts.get("idk") else _OTHER_JUDGE
     never = f"the judge never says {words} in this run"

@@ -311,10 +311,9 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
         if report.agreement.clusters < FEWEST_GROUPS:
-            rough = (
-                f"below {FEWEST_GROUPS} there are intervals of the share of this run alone, and "
-                "none of other figures or of future conversations"
-            )
+            rough = f"below {FEWEST_GROUPS} figures have no interval"
+            if report.rate.corrected_this_run.has_interval:
+                rough += ", but for the share that passes in this run"
         yield make_warning(
             "few_conversations",
             f"The compared {many} come from {format_group_count(report)} only; {rough}.",

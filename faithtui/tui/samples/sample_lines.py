@@ -400,8 +400,8 @@ def _plan_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
     lines = wrap([Piece(words, "strong")], width)
     if basis.is_of_too_few:
         few = (
-            f"of {fmt.count_in_words(basis.conversations, 'conversation')} only: below "
-            f"{FEWEST_GROUPS} there is no interval of recall, kappa or future conversations"
+            f"of {fmt.count_in_words(basis.conversations, 'conversation')}: no interval of recall, "
+            f"kappa or new data below {FEWEST_GROUPS}"
         )
         lines += wrap([Piece(few, "warn")], width)
     source = f"if {failing} is right for {shares}{more} ({source})"

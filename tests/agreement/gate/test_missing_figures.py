@@ -62,7 +62,7 @@ def explain(
             [("yes", "yes", 40), ("yes", "no", 10), REST],
             Criterion.KAPPA,
             CheckOutcome.BELOW,
-            "the judge says yes of all claims in this run, so that kappa is 0 whatever annotators "
+            "the judge says yes to all claims in this run, so that kappa is 0 whatever annotators "
             "say: labels do not change that, another prompt or judge does",
             id="a judge with one verdict has no kappa above 0",
         ),
@@ -70,7 +70,7 @@ def explain(
             [("yes", "yes", 50), REST],
             Criterion.KAPPA,
             CheckOutcome.UNDECIDED,
-            "the judge says yes of all claims in this run, so that kappa is 0 or has no value",
+            "the judge says yes to all claims in this run, so that kappa is 0 or has no value",
             id="nor where annotators say the same",
         ),
         pytest.param(
@@ -109,7 +109,7 @@ def explain(
             Criterion.RECALL,
             CheckOutcome.UNKNOWN,
             "annotators call none of the 50 labelled claims no, so that there is none to find: "
-            "label more; a sample by verdict",
+            "label more claims; a sample by verdict",
             id="nothing to find yet",
         ),
         pytest.param(
@@ -118,6 +118,20 @@ def explain(
             CheckOutcome.UNKNOWN,
             "annotators call none",
             id="a claim without a verdict may be one",
+        ),
+        pytest.param(
+            [("yes", "yes", 40), ("yes", "no", 10), REST],
+            Criterion.RECALL,
+            CheckOutcome.BELOW,
+            "the judge never says no in this run, so that it finds none; labels do not change",
+            id="a judge that finds nothing of what there is",
+        ),
+        pytest.param(
+            [("yes", "yes", 40), ("no", "yes", 10)],
+            Criterion.RECALL,
+            CheckOutcome.UNKNOWN,
+            "none to find: all claims of this run are labelled, so that other conversations have",
+            id="nothing to find and nothing to label",
         ),
         pytest.param(
             [("yes", "x", 30), ("no", "x", 2), REST],

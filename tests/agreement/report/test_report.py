@@ -529,3 +529,30 @@ def test_hasty_labels_are_counted_together(names: int, labels: int, warned: int)
         for number in range(labels)
     ]
     assert [each.code for each in report(rows).warnings].count("hasty_labels") == warned
+
+
+@pytest.mark.parametrize(("hasty", "warned"), [(31, True), (28, False)])
+def test_labels_are_hasty_where_a_third_of_them_are(hasty: int, warned: bool) -> None:
+    """Who copies some labels at a glance leaves the middle one slow."""
+    rows = [
+        claim(number, human="yes")._replace(
+            opinions=(Opinion("p", "yes", Action.BLIND, True, 0.3 if number < hasty else 20.0),)
+        )
+        for number in range(90)
+    ]
+    told = [each.message for each in report(rows).warnings if each.code == "hasty_labels"]
+    assert told == [
+        f"{hasty} of the 90 labels of p took less than 2 s each: too short to have read."
+    ] * int(warned)
+
+
+def test_few_conversations_are_said_to_give_no_interval() -> None:
+    rough, none = (
+        next(each.message for each in report(rows).warnings if each.code == "few_conversations")
+        for rows in (
+            many({("yes", "yes"): 90, ("no", "no"): 20}, groups=19),
+            many({("yes", "yes"): 90, ("no", "no"): 20}, groups=4),
+        )
+    )
+    assert rough.endswith(" only; intervals are rough below 20.")
+    assert " only; below 5 figures have no interval" in none
