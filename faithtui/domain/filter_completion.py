@@ -25,9 +25,11 @@ from faithtui.domain.filters import (
 from faithtui.domain.label_sets import NOT_A_CLAIM
 
 _MEANT = {
+    "agreements": "is:agreement",
     "differ": "is:disagreement",
     "different": "is:disagreement",
     "differences": "is:disagreement",
+    "disagreements": "is:disagreement",
     "errors": "state:failed",
     "low": "score:<0.5",
     "new": "is:unlabelled",

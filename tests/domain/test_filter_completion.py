@@ -25,6 +25,7 @@ RUNS = FilterContext(Scope.RUNS)
         ("nobody", ()),
         ("unr", ()),
         ("unre", ("is:unlabelled",)),
+        ("disagreements", ("is:disagreement",)),
         ("-unreviewed", ("-is:unlabelled",)),
         ("disag", ("is:disagreement",)),
         ("flag", ("is:flagged",)),

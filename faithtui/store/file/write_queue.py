@@ -8,7 +8,7 @@ import heapq
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ T = TypeVar("T")
 _URGENT, _ORDINARY, _LAST = 0, 1, 2
 
 MOST_TOGETHER = 16
-"""Jobs in one transaction at most: what is urgent waits until it ends."""
+"""Jobs in one transaction at most. What is urgent ends it after the job at hand."""
 LONGEST_REST_S = 0.1
 """How long a job waits for the app at most: keys without end make writing slow and not still."""
 LEAST_WORK_S = 0.01
@@ -37,8 +37,8 @@ class WriteJob:
     """It may be in one transaction with others."""
 
     def set_running(self) -> bool:
-        """Say that it begins; False when nobody wants it any more."""
-        return self.future.set_running_or_notify_cancel()
+        """Say that it begins; False when nobody wants it any more. One that was given back has."""
+        return self.future.running() or self.future.set_running_or_notify_cancel()
 
     def run_and_resolve(self) -> None:
         """Run it, and tell whoever waits what came of it."""
@@ -139,6 +139,12 @@ class WriteQueue:
                 self._end_urgent(urgent)
             # What they hold may be large, and the next may take long to come.
             del job, jobs, taken
+
+    def give_back(self, jobs: Iterable[WriteJob]) -> None:
+        """Line up again, in their old places, jobs that were given out and not run."""
+        with self._changed:
+            for job in jobs:
+                heapq.heappush(self._jobs, job)
 
     def _take(self) -> WriteJob:
         """Take the next job when there is one, and its turn has come."""

@@ -213,7 +213,8 @@ class Writer:
         """Run jobs in one transaction, and tell whoever waits after the disk has it.
 
         A commit takes longer than most of what is written, and a disk may be slow. When one of
-        them fails, none was written, and each is run by itself.
+        them fails, none was written, and each is run by itself. When something urgent comes, the
+        transaction ends after the job at hand, and the others wait again.
         """
         assert self._connection is not None
         results: list[Any] = []
@@ -223,7 +224,10 @@ class Writer:
                 self._set_synchronous(True)
                 with self._connection.begin():
                     is_at_work = True
-                    results += [job.run() for job in jobs]
+                    for job in jobs:
+                        results.append(job.run())
+                        if self._queue.is_urgent_work_at_hand:
+                            break
                     is_at_work = False
         except BaseException as error:  # as above
             for job in jobs:
@@ -232,5 +236,6 @@ class Writer:
                 else:  # the lock or the disk, for which each would wait in turn
                     job.future.set_exception(error)
             return
-        for job, result in zip(jobs, results, strict=True):
+        self._queue.give_back(jobs[len(results) :])
+        for job, result in zip(jobs, results, strict=False):
             job.future.set_result(result)

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
 
 from faithtui.store.file.write_queue import (
     LEAST_WORK_S,
@@ -9,6 +11,7 @@ from faithtui.store.file.write_queue import (
     MOST_TOGETHER,
     WriteQueue,
 )
+from faithtui.store.store import Store
 
 
 class Clock:
@@ -143,3 +146,29 @@ def test_whoever_computes_much_waits_while_urgent_work_waits_or_runs() -> None:
     assert not is_at_hand()
     queue.wait_for_urgent_work()
     writer.end()
+
+
+def test_a_label_waits_for_one_of_the_writes_that_share_a_transaction(tmp_path: Path) -> None:
+    order: list[int | str] = []
+    labels: list[Future[None]] = []
+    began, go_on = threading.Event(), threading.Event()
+
+    def hold_writer() -> None:
+        began.set()
+        go_on.wait()
+
+    with Store.open(tmp_path / "s.db") as store:
+
+        def write_reply(number: int) -> int:
+            order.append(number)
+            if number == 1:
+                labels.append(store.submit(order.append, "label", urgent=True))
+            return number
+
+        store.submit(hold_writer)
+        began.wait()
+        replies = [store.submit(write_reply, number, shares=True) for number in range(5)]
+        go_on.set()
+        assert [each.result() for each in replies] == [0, 1, 2, 3, 4]
+        labels[0].result()
+    assert order == [0, 1, "label", 2, 3, 4]
