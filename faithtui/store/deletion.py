@@ -643,12 +643,12 @@ def _without_person(value: Any, name: str) -> Any:
         case dict():
             return {key: _without_person(part, name) for key, part in value.items() if key != name}
         case list():
-            return [_without_person(part, name) for part in value if not _is_by(part, name)]
+            return [_without_person(part, name) for part in value if not _is_given_by(part, name)]
         case _:
             return DELETED_PERSON if value == name else value
 
 
-def _is_by(value: Any, name: str) -> bool:
+def _is_given_by(value: Any, name: str) -> bool:
     """Say whether an object says that somebody gave it."""
     return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
 

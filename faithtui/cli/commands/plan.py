@@ -209,7 +209,7 @@ def _print_plan(
     forecast: "PlanForecast",
     target: "PlanTarget",
 ) -> None:
-    from faithtui.agreement.sampling.label_plan import expect_recall
+    from faithtui.agreement.sampling.label_plan import predict_recall
 
     print_text(
         f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
@@ -244,7 +244,7 @@ def _print_plan(
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if (recall := expect_recall(basis.strata)) is not None:
+    if (recall := predict_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
         if basis.is_broad:
             print_text(

@@ -251,7 +251,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
         raise
     except (JudgeError, MetricError) as error:
         await _finish_item(execution, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
-        execution.breaker.note_conversation(str(error).rstrip("."))
+        execution.breaker.count_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
@@ -273,7 +273,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     )
     why = reason or missing
     if why is not None:
-        execution.breaker.note_conversation(why.rstrip("."))
+        execution.breaker.count_conversation(why.rstrip("."))
 
 
 def find_claims_to_judge(

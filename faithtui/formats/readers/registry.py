@@ -92,7 +92,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
         case [only]:
             return only
         case []:
-            raise InputError(_describe_unknown(sample), path=sample.path)
+            raise InputError(_describe_unknown_format(sample), path=sample.path)
         case _:
             candidates = "; ".join(f"`{each.reader.name}`: {each.reason}" for each in found)
             raise InputError(
@@ -102,7 +102,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
             )
 
 
-def _describe_unknown(sample: Sample) -> str:
+def _describe_unknown_format(sample: Sample) -> str:
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     shown = ", ".join(f"`{key[:40]}`" for key in keys[:_MOST_KEYS])
     more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""

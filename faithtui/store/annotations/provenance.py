@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, or_, select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.samples.claim_set_rows import among_claims
 from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
@@ -107,7 +107,7 @@ class Provenance:
             is_judged | (claim.c.kind == "answer")
         )
         with self._database.open_reader() as connection:
-            log = read_acts(connection, about)
+            log = read_events(connection, about)
             standing = {
                 each.event.id
                 for verdicts in replay_verdicts(log).values()

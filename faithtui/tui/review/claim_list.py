@@ -16,7 +16,7 @@ from faithtui.tui.review.lines.claim_rows import (
     lay_out_rows,
     mark_cursor,
 )
-from faithtui.tui.review.lines.claims import ClaimListExtras, row_of
+from faithtui.tui.review.lines.claims import ClaimListExtras, find_claim_row
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
 from faithtui.tui.theme.lines import Line
@@ -116,7 +116,7 @@ class ClaimList(RowPane):
         listed = list_claims(view, at.window)
         done = sum(not is_open(claim) for claim in listed)
         where = "" if at.window is None else f" in w{at.window + 1}"
-        row = row_of(view, at, at.claim)
+        row = find_claim_row(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
         self.is_waiting = False

@@ -148,7 +148,7 @@ class FakeReviewScreen(FakeScreen):
         self.loader.reload()
 
     def handle_store_change(self) -> None:
-        self.loader.follow_change()
+        self.loader.reload_if_changed()
 
     def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state
