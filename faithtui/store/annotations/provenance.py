@@ -12,7 +12,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
 from faithtui.store.database import Database
-from faithtui.store.samples.claim_set_rows import among_claims
+from faithtui.store.schema.statements import is_among
 from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
 
 
@@ -77,7 +77,7 @@ class Provenance:
                 select(human_label.c.claim_id)
                 .distinct()
                 .where(
-                    among_claims(claims, human_label.c.claim_id),
+                    is_among(human_label.c.claim_id, claims),
                     human_label.c.verdict.is_not(None),
                     human_label.c.created_at < at,
                 )
@@ -102,7 +102,7 @@ class Provenance:
         )
         is_judged: ColumnElement[bool] = claim.c.id.in_(judged)
         if matched:
-            is_judged = or_(is_judged, among_claims(matched, claim.c.id))
+            is_judged = or_(is_judged, is_among(claim.c.id, matched))
         about = claim.c.conversation_id.in_(conversations) & (
             is_judged | (claim.c.kind == "answer")
         )
