@@ -51,7 +51,7 @@ def get_output_style() -> OutputStyle:
     return _style.get() or OutputStyle()
 
 
-def paint(text: str, look: str, stream: TextIO) -> str:
+def style_text(text: str, look: str, stream: TextIO) -> str:
     """Give a text the look of a terminal, where the stream is one or colours are always wanted."""
     match get_output_style().color:
         case "never":
@@ -143,7 +143,7 @@ def print_error(text: str) -> None:
     """Tell a person why a command ends, on stderr."""
     from faithtui.domain.text.visible_text import make_visible
 
-    start = paint("error:", _RED, sys.stderr)
+    start = style_text("error:", _RED, sys.stderr)
     print(f"{start} {make_visible(insert_store_option(text))}", file=sys.stderr)
 
 
@@ -208,7 +208,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
         line = GAP.join(
             _fit_cell(row[index], widths[index], columns[index].align) for index in shown
         ).rstrip()
-        print(line if number else paint(line, _BOLD, sys.stdout))
+        print(line if number else style_text(line, _BOLD, sys.stdout))
     if len(shown) < len(columns):
         left_out = ", ".join(
             column.title for index, column in enumerate(columns) if index not in shown

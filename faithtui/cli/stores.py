@@ -289,7 +289,7 @@ def show_app(
     app.session.environ = configured.environment
     app.session.finds_local_servers = True
     if queue is not None:
-        app.session.take_queue(queue)
+        app.session.start_queue(queue)
     app.run()
     return app.return_code or 0
 

@@ -128,7 +128,7 @@ _ACTION_WORDS: Final[Mapping[Action, str]] = {
 }
 
 
-def describe_act(action: Action, mark: LabelMark | None) -> str:
+def describe_event(action: Action, mark: LabelMark | None) -> str:
     """Name an act that gives no verdict, in words, for sentences such as `undone: flag`."""
     if action is Action.MARKED and mark is not None:
         return _MARK_WORDS[mark]

@@ -10,7 +10,7 @@ from pathlib import Path
 import faithtui
 from faithtui.domain.ids import RunId
 from faithtui.engine.dataset_import import ImportProgress, import_files
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.registry import judge_fingerprint
@@ -51,7 +51,7 @@ def prepare_demo(store: Store, report: Callable[[ImportProgress], None]) -> RunI
         with the same judge, metric and prompts.
     """
     import_files(store, demo_files(), report=report)
-    metric = planner.build_request_metric(REQUEST)
+    metric = run_planner.build_request_metric(REQUEST)
     fingerprint = judge_fingerprint(REQUEST.judge, None)
     for row in store.runs.rows():
         same = (
@@ -62,7 +62,7 @@ def prepare_demo(store: Store, report: Callable[[ImportProgress], None]) -> RunI
         )
         if same:
             return row.id
-    return planner.plan_run(store, REQUEST)
+    return run_planner.plan_run(store, REQUEST)
 
 
 def is_demo_complete(row: RunRow) -> bool:

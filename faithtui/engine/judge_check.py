@@ -167,7 +167,9 @@ async def try_judge(
             )
             listener.asker = asker
             said = await _ask_for_verdicts(asker, _FACTS)
-            swayed = await _is_swayed(asker) if _is_right(_list_verdict_words(said)) else None
+            swayed = (
+                await _is_swayed(asker) if _are_verdicts_right(_list_verdict_words(said)) else None
+            )
     except JudgeError as error:
         return await _explain_error(error, listener, ref, base_url, environ)
     except FaithtuiError as error:
@@ -249,7 +251,7 @@ def _list_verdict_words(verdicts: tuple[ParsedVerdict | None, ...]) -> list[str 
     return [None if each is None or each.word is None else each.word.strip() for each in verdicts]
 
 
-def _is_right(words: list[str | None]) -> bool:
+def _are_verdicts_right(words: list[str | None]) -> bool:
     expected = ["yes", *["no"] * len(_DENIED)]
     return [None if word is None else word.lower() for word in words] == expected
 
@@ -289,7 +291,7 @@ def _assess_answers(
             JudgeError.exit_code,
             rung,
         )
-    if _is_right(words):
+    if _are_verdicts_right(words):
         sentence = f"{answers} and tells what a text says from what it denies{_SWAYED[swayed]}"
     else:
         given = ", ".join(word or "" for word in words)

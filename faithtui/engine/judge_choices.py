@@ -125,7 +125,7 @@ def list_judge_choices(
             settings,
             *list(used)[:_MOST_USED],
             *sorted(served),
-            *sorted(priced, key=lambda each: _price_rank(each, prices)),
+            *sorted(priced, key=lambda each: _rank_price(each, prices)),
         )
     )
     answering = {each.provider.name for each in servers if each.models is not None}
@@ -282,7 +282,7 @@ def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
     return f"${found.input:g} in, ${found.output:g} out per 1M tokens ({source})"
 
 
-def _price_rank(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:
+def _rank_price(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:
     found = prices.find_price(*judge)
     price = found.output if isinstance(found, Price) else 0.0
     return judge.judge.partition(":")[0], price, judge.judge

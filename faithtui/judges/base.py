@@ -3,6 +3,7 @@
 Policy (stored replies, retries, repair, limits, budget) sits above it, once, in the engine.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -176,3 +177,19 @@ class LocalJudge:
     def account(self) -> str:
         """Nobody counts its requests."""
         return ""
+
+
+def make_local_reply(request: JudgeRequest, answer: object, seconds: float) -> JudgeReply:
+    """Make the reply of a judge that answers on this machine, for nothing.
+
+    Args:
+        request: The question.
+        answer: A text, or a value that is written as JSON.
+        seconds: How long it took.
+    """
+    return JudgeReply(
+        text=answer if isinstance(answer, str) else json.dumps(answer),
+        usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
+        structured=request.schema is not None,
+        latency_ms=round(seconds * 1000),
+    )

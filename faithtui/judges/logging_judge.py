@@ -3,7 +3,8 @@
 import logging
 
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.judge_wrapper import JudgeWrapper
 
 _log = logging.getLogger("faithtui.prompts")
 
@@ -22,41 +23,8 @@ def log_answer(ref: str, step: str, answer: JudgeReply | JudgeError) -> None:
         _log.info("%s answered `%s` (%s): %s", ref, step, answer.stop, answer.text)
 
 
-class LoggingJudge:
+class LoggingJudge(JudgeWrapper):
     """A judge, listened to where its questions leave: what a redaction took out is not heard."""
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-
-    @property
-    def ref(self) -> str:
-        """As the judge's."""
-        return self._judge.ref
-
-    @property
-    def fingerprint(self) -> str:
-        """As the judge's: listening changes no answer."""
-        return self._judge.fingerprint
-
-    @property
-    def takes_images(self) -> bool:
-        """As the judge."""
-        return self._judge.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        """As the judge's."""
-        return self._judge.context_window
-
-    @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
-        """As the judge's."""
-        return self._judge.rungs
-
-    @property
-    def account(self) -> str:
-        """As the judge's."""
-        return self._judge.account
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once, and write down what was asked and what came. See `Judge.send`."""
@@ -68,7 +36,3 @@ class LoggingJudge:
             raise
         log_answer(self.ref, request.step, reply)
         return reply
-
-    async def aclose(self) -> None:
-        """Close the judge. Safe to call twice."""
-        await self._judge.aclose()

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from faithtui.errors import ConfigError, JudgeRequestRejected
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
+from faithtui.judges.judge_wrapper import JudgeWrapper
 
 Redact = Callable[[str], str]
 
@@ -89,42 +90,17 @@ def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest
     )
 
 
-class RedactingJudge:
+class RedactingJudge(JudgeWrapper):
     """A judge that only sees what a hook leaves of a question."""
 
     def __init__(self, judge: Judge, redact: Redact) -> None:
-        self._judge = judge
+        super().__init__(judge)
         self._redact = redact
-
-    @property
-    def ref(self) -> str:
-        """As the judge's."""
-        return self._judge.ref
 
     @property
     def fingerprint(self) -> str:
         """The judge's, and the hook's name."""
         return add_redaction_to_fingerprint(self._judge.fingerprint, self._redact)
-
-    @property
-    def takes_images(self) -> bool:
-        """As the judge."""
-        return self._judge.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        """As the judge's."""
-        return self._judge.context_window
-
-    @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
-        """As the judge's."""
-        return self._judge.rungs
-
-    @property
-    def account(self) -> str:
-        """As the judge's: it is the same who counts."""
-        return self._judge.account
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`.
@@ -134,10 +110,6 @@ class RedactingJudge:
             JudgeError: As the judge does.
         """
         return await self._judge.send(redact_request(request, self._redact))
-
-    async def aclose(self) -> None:
-        """Close the judge. Safe to call twice."""
-        await self._judge.aclose()
 
 
 def redact_text(redact: Redact, text: str) -> str:

@@ -20,12 +20,10 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Integer,
     Select,
     Table,
     Text,
     cast,
-    column,
     delete,
     func,
     insert,
@@ -62,6 +60,7 @@ from faithtui.store.schema.judge_tables import (
     recalibration,
     worker,
 )
+from faithtui.store.schema.statements import is_among
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -158,7 +157,7 @@ class Deletions:
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(run_item.c.run_id)
-                .where(_among(run_item.c.conversation_id, conversations))
+                .where(is_among(run_item.c.conversation_id, conversations))
                 .distinct()
                 .order_by(run_item.c.run_id)
             )
@@ -186,7 +185,7 @@ class Deletions:
             StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
         work = partial(_delete_conversations, numbers=numbers)
-        runs = select(run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
+        runs = select(run_item.c.run_id).where(is_among(run_item.c.conversation_id, numbers))
         return self._delete_or_count(kind, by, count_only, work, guard, runs)
 
     def delete_run(
@@ -285,19 +284,13 @@ def _refuse_live_runs(connection: Connection, runs: Select[Any], guard: Deletion
         StoreError: There is one.
     """
     numbers = frozenset(RunId(each) for each in connection.execute(runs).scalars())
-    statement = select(*WORKER_COLUMNS).where(_among(worker.c.run_id, numbers))
+    statement = select(*WORKER_COLUMNS).where(is_among(worker.c.run_id, numbers))
     workers = [WorkerRow(*row) for row in connection.execute(statement)]
     live = {each.run for each in workers if each.run is not None and not guard.is_gone(each)}
     for number in sorted((live | list_runs_with_questions_out(connection)) & numbers):
         raise StoreError(
             f"run {number} went on since it was looked at, so nothing was deleted: stop it first"
         )
-
-
-def _among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:
-    """Compare a key with any number of numbers."""
-    listed = func.json_each(json.dumps(list(numbers))).table_valued(column("value", Integer))
-    return key.in_(select(listed.c.value))
 
 
 def _delete_rows(connection: Connection, table: Table, *where: ColumnElement[bool]) -> int:
@@ -308,33 +301,37 @@ def _delete_conversations(
     connection: Connection, counts: Counter[str], numbers: Sequence[ConversationId]
 ) -> None:
     names = connection.execute(
-        select(conversation.c.source, conversation.c.key).where(_among(conversation.c.id, numbers))
+        select(conversation.c.source, conversation.c.key).where(
+            is_among(conversation.c.id, numbers)
+        )
     ).all()
     items = connection.execute(
-        select(run_item.c.id, run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
+        select(run_item.c.id, run_item.c.run_id).where(
+            is_among(run_item.c.conversation_id, numbers)
+        )
     ).all()
-    claims = _read_ids(connection, claim.c.id, _among(claim.c.conversation_id, numbers))
+    claims = _read_ids(connection, claim.c.id, is_among(claim.c.conversation_id, numbers))
     runs = sorted({row.run_id for row in items})
     _shrink_samples(connection, runs, {row.id for row in items}, counts)
     _delete_items(connection, counts, [row.id for row in items])
     counts["claim sets with fewer claims"] += shrink_claim_sets(connection, claims)
     counts["labels"] += _delete_rows(
-        connection, human_label, _among(human_label.c.claim_id, claims)
+        connection, human_label, is_among(human_label.c.claim_id, claims)
     )
-    counts["claims"] += _delete_rows(connection, claim, _among(claim.c.id, claims))
+    counts["claims"] += _delete_rows(connection, claim, is_among(claim.c.id, claims))
     documents = _read_ids(
-        connection, turn_document.c.document_id, _among(turn_document.c.conversation_id, numbers)
+        connection, turn_document.c.document_id, is_among(turn_document.c.conversation_id, numbers)
     )
     images = _list_images(connection, numbers)
-    _delete_rows(connection, turn_document, _among(turn_document.c.conversation_id, numbers))
-    counts["turns"] += _delete_rows(connection, turn, _among(turn.c.conversation_id, numbers))
+    _delete_rows(connection, turn_document, is_among(turn_document.c.conversation_id, numbers))
+    counts["turns"] += _delete_rows(connection, turn, is_among(turn.c.conversation_id, numbers))
     counts["conversations"] += _delete_rows(
-        connection, conversation, _among(conversation.c.id, numbers)
+        connection, conversation, is_among(conversation.c.id, numbers)
     )
     counts["documents"] += _delete_rows(
         connection,
         document,
-        _among(document.c.id, documents),
+        is_among(document.c.id, documents),
         document.c.id.not_in(select(turn_document.c.document_id)),
     )
     counts["images"] += _delete_unused_images(connection, images)
@@ -346,9 +343,9 @@ def _delete_conversations(
 def _delete_items(connection: Connection, counts: Counter[str], items: Collection[int]) -> None:
     """Delete what was judged in conversations of runs, and that they were."""
     for table, what in ITEM_TABLES:
-        counts[what] += _delete_rows(connection, table, _among(table.c.run_item_id, items))
+        counts[what] += _delete_rows(connection, table, is_among(table.c.run_item_id, items))
     counts["judged conversations"] += _delete_rows(
-        connection, run_item, _among(run_item.c.id, items)
+        connection, run_item, is_among(run_item.c.id, items)
     )
     empty = batch.c.uid.not_in(select(batch_request.c.batch_uid))
     counts["batches"] += _delete_rows(connection, batch, empty)
@@ -358,7 +355,7 @@ def _recount_runs(connection: Connection, runs: Sequence[int], counts: Counter[s
     """Count runs anew that lost conversations; those that have none left go."""
     left = set(
         connection.execute(
-            select(run_item.c.run_id).where(_among(run_item.c.run_id, runs)).distinct()
+            select(run_item.c.run_id).where(is_among(run_item.c.run_id, runs)).distinct()
         ).scalars()
     )
     for number in runs:
@@ -433,14 +430,14 @@ def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> No
 def _delete_samples(connection: Connection, samples: Collection[int], counts: Counter[str]) -> None:
     """Delete samples; labels that were given in them stay, as labels outside a sample."""
     counts["places in samples"] += _delete_rows(
-        connection, sample_claim, _among(sample_claim.c.sample_id, samples)
+        connection, sample_claim, is_among(sample_claim.c.sample_id, samples)
     )
     connection.execute(
         update(human_label)
-        .where(_among(human_label.c.sample_id, samples))
+        .where(is_among(human_label.c.sample_id, samples))
         .values(sample_id=None, stratum=None, probability=None)
     )
-    counts["samples"] += _delete_rows(connection, sample, _among(sample.c.id, samples))
+    counts["samples"] += _delete_rows(connection, sample, is_among(sample.c.id, samples))
 
 
 def _shrink_samples(
@@ -453,7 +450,7 @@ def _shrink_samples(
     of every claim that goes. Where the run is no longer what the sample was drawn from, those are
     not known, and the sample goes; its labels stay.
     """
-    for row in connection.execute(select(sample).where(_among(sample.c.run_id, runs))).all():
+    for row in connection.execute(select(sample).where(is_among(sample.c.run_id, runs))).all():
         left = connection.execute(
             select(sample_claim.c.position, sample_claim.c.run_item_id, sample_claim.c.stratum)
             .where(sample_claim.c.sample_id == row.id)
@@ -520,7 +517,7 @@ def _list_images(connection: Connection, numbers: Collection[int]) -> set[str]:
         for place in (turn, turn_document)
         for row in connection.execute(
             select(place.c.images).where(
-                _among(place.c.conversation_id, numbers),
+                is_among(place.c.conversation_id, numbers),
                 func.json_array_length(place.c.images) > 0,
             )
         )
@@ -567,7 +564,7 @@ def _forget_sources(
     )
     gone = set(sources) - left
     for row in connection.execute(
-        select(run.c.id, run.c.sources).where(_among(run.c.id, runs))
+        select(run.c.id, run.c.sources).where(is_among(run.c.id, runs))
     ).all():
         kept = [each for each in row.sources if each not in gone]
         if kept != row.sources:
@@ -643,12 +640,12 @@ def _without_person(value: Any, name: str) -> Any:
         case dict():
             return {key: _without_person(part, name) for key, part in value.items() if key != name}
         case list():
-            return [_without_person(part, name) for part in value if not _is_by(part, name)]
+            return [_without_person(part, name) for part in value if not _is_given_by(part, name)]
         case _:
             return DELETED_PERSON if value == name else value
 
 
-def _is_by(value: Any, name: str) -> bool:
+def _is_given_by(value: Any, name: str) -> bool:
     """Say whether an object says that somebody gave it."""
     return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
 
@@ -671,7 +668,7 @@ def _delete_unused_claims(
         claim.c.id.not_in(select(table.c.claim_id).where(table.c.claim_id.is_not(None)))
         for table in users
     ]
-    counts["claims"] += _delete_rows(connection, claim, _among(claim.c.id, claims), *unused)
+    counts["claims"] += _delete_rows(connection, claim, is_among(claim.c.id, claims), *unused)
 
 
 def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
@@ -680,7 +677,7 @@ def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
     for row in connection.execute(
         select(run_item.c.conversation_id, run_item.c.id)
         .join(verdict, verdict.c.run_item_id == run_item.c.id)
-        .where(_among(verdict.c.claim_id, claims))
+        .where(is_among(verdict.c.claim_id, claims))
         .distinct()
     ):
         items.setdefault(row.conversation_id, set()).add(row.id)

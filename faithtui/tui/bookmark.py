@@ -16,7 +16,7 @@ from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
 from faithtui.output_files import make_private_directory, write_text
 from faithtui.tui import screen_catalog
-from faithtui.tui.samples.queue import ClaimQueue, load_queue_position, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, load_queue_position, make_sample_queue
 from faithtui.tui.session import ListState, Session
 
 if TYPE_CHECKING:
@@ -244,12 +244,12 @@ def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookm
         None if queue is None else queue.sample,
         session.is_blind,
         tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
-        _is_own_queue(queue),
+        _is_unstored_queue(queue),
         tuple(sorted(session.final_notes.items())),
     )
 
 
-def _is_own_queue(queue: ClaimQueue | None) -> bool:
+def _is_unstored_queue(queue: ClaimQueue | None) -> bool:
     """Whether a queue is nowhere in the store. A second look at one's labels is drawn anew."""
     return queue is not None and queue.sample is None and not queue.repeats and bool(queue.entries)
 
@@ -281,7 +281,7 @@ def resolve_bookmark(
             if queue is not None:
                 queue.answered.update(_find_answered(queue, store, reviewer))
         else:
-            queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
+            queue = make_sample_queue(store, SampleId(bookmark.sample), reviewer)
             queue = queue if queue.run == run else None
         return _skip_answered_claim(replace(place, queue=queue), store, reviewer)
     except StoreError:
@@ -329,7 +329,7 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
         return
     session.switch_run(place.run)
     if place.queue is not None:
-        session.take_queue(place.queue)
+        session.start_queue(place.queue)
     if place.blind and not session.is_blind:
         session.hide_judge(True)
     session.choose_item(place.item, place.claim)

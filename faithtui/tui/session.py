@@ -233,7 +233,7 @@ class Session:
             frozenset(self.revealed_truths),
         )
 
-    def take_queue(self, queue: ClaimQueue, start: ClaimId | None = None) -> None:
+    def start_queue(self, queue: ClaimQueue, start: ClaimId | None = None) -> None:
         """Work through claims from now on.
 
         Args:

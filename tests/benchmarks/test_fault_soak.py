@@ -21,7 +21,7 @@ from pathlib import Path
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
@@ -69,7 +69,7 @@ def planned(path: Path, url: str) -> RunId:
             concurrency=CONCURRENCY,
             options={"include_reason": "false"},
         )
-        return planner.plan_run(store, order, environ={})
+        return run_planner.plan_run(store, order, environ={})
 
 
 def outcome(path: Path, run: RunId) -> tuple[RunRow, list[ScoreSet | None]]:

@@ -16,7 +16,7 @@ import pytest
 
 from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 from faithtui.tui.screen.filter_matches import make_filter_context
@@ -344,7 +344,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
     with serving(latency_s=0.3) as url:
         with Store.open(path) as store:
             order = RunRequest(judge="openai:w", base_url=url, concurrency=64, limit=JUDGED)
-            run = planner.plan_run(store, order)
+            run = run_planner.plan_run(store, order)
         times: Times = {}
         idle: Times = {}
         with Terminal(app(path), environment(tmp_path)) as terminal:

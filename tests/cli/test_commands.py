@@ -13,7 +13,7 @@ from faithtui.cli.main import app
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.engine.dataset_import import import_files
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
@@ -114,7 +114,7 @@ def resumable(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         import_files(store, [GOOD], report=lambda progress: None)
-        planner.plan_run(store, RunRequest())
+        run_planner.plan_run(store, RunRequest())
     return path
 
 

@@ -20,7 +20,7 @@ from faithtui.agreement.gate.threshold_checks import EXIT_CODES, Thresholds
 from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.review.gate.gate import MANY_FAILED
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.recording import prompt_sha256
@@ -135,7 +135,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with Store.open(made / f"{file.stem}.db") as store:
             import_files(store, [file], report=lambda progress: None)
             order = RunRequest(judge=f"replay:{replies}")
-            run = planner.plan_run(store, order, environ={})
+            run = run_planner.plan_run(store, order, environ={})
             asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
     replies.write_text("\n".join(judge.lines), encoding="utf-8")
     shutil.copy(made / "answers3.jsonl", made / "answers.jsonl")

@@ -35,7 +35,7 @@ AVOID = {
     r"what to beware of": "warnings",
     r"finding what is bad": "detection of unfaithful claims",
     r"false alarms?\b": "FP",
-    r"(un)?steadiness\b|\bunsteady\b|how steady": "self-consistency, test-retest",
+    r"(un)?steadiness\b|\bunsteady\b|how steady": "self-agreement, test-retest",
     r"no readings?\b|counts as a reading": "not counted in agreement",
     r"what people sa(id|y)": "human labels",
     r"people\b|person's (word|verdict|label)": "annotators, reviewers; human labels",
@@ -153,7 +153,7 @@ def test_the_terms_that_must_be_there_are_there() -> None:
         *("reviewer", "human label", "agreement", "confusion matrix", "kappa", "tp", "fp", "fn"),
         *("detection of unfaithful claims", "corrected score", "ppi", "calibration", "blind"),
         *("override", "adjudication", "sample", "frame", "stratum", "gate", "certificate"),
-        *("bundle", "batch", "lease", "run", "resume", "self-consistency", "test-retest"),
+        *("bundle", "batch", "lease", "run", "resume", "self-agreement", "test-retest"),
         *("in flight", "skip", "warning", "not counted in agreement", "inter-annotator agreement"),
     ):
         assert term in TERMS, term

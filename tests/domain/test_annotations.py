@@ -13,7 +13,7 @@ from faithtui.domain.annotations import (
     LabelMark,
     MarkedPassage,
     combine_verdicts,
-    describe_act,
+    describe_event,
     drop_withdrawn,
     find_judge_exposures,
     merge_marks,
@@ -502,7 +502,7 @@ def test_evidence_stands_beside_the_verdict_whichever_came_first() -> None:
 
 def test_every_act_without_a_verdict_has_words_and_no_name_of_the_code() -> None:
     for mark in LabelMark:
-        words = describe_act(Action.MARKED, mark)
+        words = describe_event(Action.MARKED, mark)
         assert words not in ("marked", "unflag", "not-missed")
-    assert describe_act(Action.NOTED, None) == "note"
-    assert describe_act(Action.SKIPPED, None) == "skip"
+    assert describe_event(Action.NOTED, None) == "note"
+    assert describe_event(Action.SKIPPED, None) == "skip"

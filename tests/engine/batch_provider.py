@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
@@ -77,7 +77,7 @@ class Provider:
             batch=True,
             **how,  # type: ignore[arg-type]  # checked by the class
         )
-        return planner.plan_run(store, request, environ={}, environment=environment)
+        return run_planner.plan_run(store, request, environ={}, environment=environment)
 
     def _answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
         prompt = body["messages"][-1]["content"]

@@ -15,7 +15,7 @@ from faithtui.domain.judging.tasks import (
     ExtractTruths,
     FindEvidence,
 )
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import JudgeError
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge, Usage
@@ -43,7 +43,7 @@ def store_with(path: Path, conversations: Sequence[Conversation]) -> Store:
 
 def planned(store: Store, **changes: object) -> RunId:
     """Plan a run over everything in the store."""
-    return planner.plan_run(store, RunRequest(**changes), environ={})  # type: ignore[arg-type]  # tests
+    return run_planner.plan_run(store, RunRequest(**changes), environ={})  # type: ignore[arg-type]  # tests
 
 
 class CountingJudge(LocalJudge):

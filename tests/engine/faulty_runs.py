@@ -12,7 +12,7 @@ import pytest
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, RunEvent
@@ -104,7 +104,7 @@ def ordered(
     request = RunRequest(
         judge=f"{name}:m", base_url=server.url, options=NO_REASONS, batch=way == "batch"
     )
-    return planner.plan_run(
+    return run_planner.plan_run(
         store,
         replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
         environ={},

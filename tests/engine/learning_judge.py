@@ -10,7 +10,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.tasks import FindEvidence
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.recording import prompt_sha256
@@ -67,7 +67,7 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
     file.write_text("", encoding="utf-8")
     with Store.open(copy) as opened_store:
         request = RunRequest(judge=f"replay:{file}", **order)  # type: ignore[arg-type]  # tests
-        run = planner.plan_run(opened_store, request, environ={})
+        run = run_planner.plan_run(opened_store, request, environ={})
         judge = Learner()
         asyncio.run(runner.execute_run(opened_store, run, lambda event: None, judge=opened(judge)))
     file.write_text("\n".join(judge.lines), encoding="utf-8")
@@ -77,7 +77,7 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
 def judged(store: Store, **order: object) -> RunId:
     """Make a run from beginning to end."""
     request = RunRequest(**order)  # type: ignore[arg-type]  # tests
-    run = planner.plan_run(store, request, environ={})
+    run = run_planner.plan_run(store, request, environ={})
     asyncio.run(runner.execute_run(store, run, lambda event: None))
     return run
 

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine import deletion
 from faithtui.engine.batches.files import export_questions
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.store.records import CallContext, ItemState, RunState, StoredReply, WorkerRow
@@ -58,7 +58,7 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
 async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
     store: Store, tmp_path: Path
 ) -> None:
-    run = planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
+    run = run_planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
     plan = deletion.plan_run_deletion(store, run, "ann")
     counts = plan.count_rows()
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
@@ -77,7 +77,7 @@ def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
 
 
 async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Path) -> None:
-    run = planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
+    run = run_planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     words = f"call them back with `faithtui batch cancel {run}`"
     with pytest.raises(StoreError, match=words):

@@ -10,7 +10,7 @@ import pytest
 from faithtui.formats.files.record_files import rename_keys
 from faithtui.formats.readers.traces.exchanges import (
     is_about_faithfulness,
-    make_time_rank,
+    make_sortable_time,
     to_answer,
 )
 from tests.formats.test_detection import refusal, write
@@ -121,5 +121,8 @@ def test_times_with_fractions_and_in_zones_sort_by_time() -> None:
         "2024-01-01T02:00:01+02:00",
         "2024-01-01T00:00:02",
     ]
-    assert sorted(reversed(times), key=make_time_rank) == times
-    assert sorted(["1700000000", "999999999"], key=make_time_rank) == ["999999999", "1700000000"]
+    assert sorted(reversed(times), key=make_sortable_time) == times
+    assert sorted(["1700000000", "999999999"], key=make_sortable_time) == [
+        "999999999",
+        "1700000000",
+    ]

@@ -10,7 +10,7 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.judges.base import Usage
 from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.providers.endpoints import PROVIDERS, Endpoint, parse_endpoint
-from faithtui.judges.providers.prices import cost_usd
+from faithtui.judges.providers.prices import compute_cost_usd
 from faithtui.judges.providers.secret import HIDDEN, NO_KEY, Secret
 from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
@@ -270,7 +270,7 @@ ELSEWHERE = [
 @pytest.mark.parametrize("base_url", LOCAL)
 def test_the_machine_itself_is_known_by_its_names_and_addresses(base_url: str) -> None:
     assert endpoint("openai:m", base_url).is_local
-    assert cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) == 0
+    assert compute_cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) == 0
 
 
 @pytest.mark.parametrize("base_url", ELSEWHERE)
@@ -278,7 +278,7 @@ def test_nothing_else_counts_as_the_machine_itself(base_url: str) -> None:
     """A bill may come from there, and a proxy may be needed to get there."""
     assert not endpoint("openai:m", base_url).is_local
     assert not endpoint("openai:m", base_url).is_official
-    assert cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) is None
+    assert compute_cost_usd("openai:m", Usage(1_000, 1_000), base_url=base_url) is None
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
         FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
     )
     store.splits.make(SplitRule(7, 60, 20, 20), name)
-    store.splits.open_test("report", [run], name)
+    store.splits.record_test_opening("report", [run], name)
     assert remains(path, name)
     done = store.deletions.delete_person(name, name)
     assert remains(path, name) == []
@@ -386,7 +386,7 @@ def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> No
 def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
     first, second = sorted(row.id for row in store.runs.rows())
     said = facts(store)["labels"]
-    store.splits.open_test("report", [first, second], "ann")
+    store.splits.record_test_opening("report", [first, second], "ann")
     done = store.deletions.delete_run(first, "ann")
     assert done.counts["runs"] == 1
     assert [row.id for row in store.runs.rows()] == [second]

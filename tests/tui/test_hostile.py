@@ -170,7 +170,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
         await press(pilot, "escape")
         for text in ALL:
             app.session.reviewer = text[:5000] or "x"
-            app.session.take_queue(ClaimQueue(text[:5000], run, entries))
+            app.session.start_queue(ClaimQueue(text[:5000], run, entries))
             app.session.lists["conversations"] = ListState(text[:5000], text[:50])
             assert isinstance(app.screen, ReviewScreen)
             app.screen.search.filter_text = text[:5000]
@@ -262,7 +262,7 @@ async def test_a_refusal_that_names_a_hostile_queue_is_drawn_literally(tmp_path:
             queue = ClaimQueue(text[:5000], run, ((item, claim),), blind=True)
             app.show_screen("runs")
             await calm(pilot)
-            app.session.take_queue(queue)
+            app.session.start_queue(queue)
             app.show_screen("review")
             await calm(pilot)
             await press(pilot, "B")

@@ -10,8 +10,8 @@ from textual.widgets import Input, Select
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.agreement.agreement_screen import AgreementScreen

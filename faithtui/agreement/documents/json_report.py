@@ -33,7 +33,7 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
     VerdictCount,
 )
-from faithtui.agreement.report.rater_comparison import SelfConsistency
+from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.settings import (
     IntervalMethod,
     ReportLevel,
@@ -492,7 +492,7 @@ FORMS: Mapping[type, JsonForm] = {
         }
     ),
     JudgeConsistency: JsonForm(left_out={"steady": "in `judge_self_disagreement`"}),
-    SelfConsistency: JsonForm(left_out={"kappa": _NO_KEY, "gap_s": _NO_KEY}),
+    SelfAgreement: JsonForm(left_out={"kappa": _NO_KEY, "gap_s": _NO_KEY}),
 }
 """What differs from writing every field of a value class by its name."""
 

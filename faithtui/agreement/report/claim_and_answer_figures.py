@@ -626,7 +626,7 @@ def _count_passes_by_stratum(
     units: PassColumns, design: LabelDesign, labels: Sequence[str]
 ) -> GroupedStrata:
     """Count units, labels and passes by group and stratum, see `_count_strata_by_group`."""
-    return GroupedStrata.of_counts(_count_strata_by_group(units, design, labels))
+    return GroupedStrata.from_counts(_count_strata_by_group(units, design, labels))
 
 
 def _sum_strata(counts: Ints) -> tuple[LabelledStratum, ...]:

@@ -17,7 +17,7 @@ from faithtui.agreement.report.rater_comparison import (
     RaterFigures,
     RepeatedLabel,
     ReviewerRow,
-    SelfConsistency,
+    SelfAgreement,
 )
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
@@ -315,7 +315,7 @@ class _JudgePair:
                     for each in (of.labelled, of.unfair, of.verdicts)
                 )
             )
-        return GroupedMatrix.of_groups(
+        return GroupedMatrix.from_groups(
             judge.categories,
             judge.counts,
             weights=judge.weights,
@@ -422,7 +422,7 @@ def compare_raters(
     claims: Sequence[ClaimOpinions],
     runs: Sequence[RunId],
     labels: LabelSet,
-    again: Sequence[SelfConsistency] = (),
+    again: Sequence[SelfAgreement] = (),
 ) -> RaterComparison:
     """Compare judges with people, and people with each other.
 
@@ -528,9 +528,9 @@ def _compute_figures(
     )
 
 
-def compute_self_consistency(
+def compute_self_agreement(
     repeats: Sequence[RepeatedLabel], categories: Sequence[str]
-) -> tuple[SelfConsistency, ...]:
+) -> tuple[SelfAgreement, ...]:
     """Compute how steady each person is.
 
     Args:
@@ -544,11 +544,11 @@ def compute_self_consistency(
     for each in repeats:
         if each.first in categories and each.second in categories:
             by_person.setdefault(each.reviewer, []).append(each)
-    found: list[SelfConsistency] = []
+    found: list[SelfAgreement] = []
     for reviewer, own in sorted(by_person.items()):
         table = count_matrix(((each.group, each.first, each.second) for each in own), categories)
         found.append(
-            SelfConsistency(
+            SelfAgreement(
                 reviewer,
                 estimate_figure(PERCENT, table),
                 estimate_figure(KAPPA, table),

@@ -112,7 +112,7 @@ class FigureContext:
             return self.count_some_units_by_group(units)
         if self.frame is None or units.strata is None:
             counts, _ = self._count_cells(units, None, 1)
-            return GroupedMatrix.of_groups(
+            return GroupedMatrix.from_groups(
                 self.categories, counts, frame=UnitFrame(counts, *self.frame_counts)
             )
         inside = units.strata >= 0
@@ -123,7 +123,7 @@ class FigureContext:
             minlength=strata * size**2 * units.group_count,
         )
         counts = counts.reshape(strata, size, size, units.group_count)
-        return GroupedMatrix.of_groups(
+        return GroupedMatrix.from_groups(
             self.categories,
             counts,
             populations=self.frame.populations,
@@ -188,7 +188,7 @@ class FigureContext:
 
     def make_matrix(self, counts: Ints) -> GroupedMatrix:
         """Put counts by group together; shape (strata, q, q, groups)."""
-        return GroupedMatrix.of_groups(self.categories, counts, weights=self.stratum_weights)
+        return GroupedMatrix.from_groups(self.categories, counts, weights=self.stratum_weights)
 
     @property
     def stratum_weights(self) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, overload
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.labelled_units import ClaimUnit, LabelDesign, ScoredUnit
-from faithtui.agreement.report.rater_comparison import SelfConsistency
+from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings, ReportWarning
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -861,7 +861,7 @@ class AgreementReport:
     """At the claim level; None unless two people labelled the same unit."""
     anchoring: AnchoringReport | None
     """None unless some verdicts were blind and some were not."""
-    repeats: tuple[SelfConsistency, ...]
+    repeats: tuple[SelfAgreement, ...]
     """How steady each person is who judged units again."""
     calibration: CalibrationReport | None
     """None when the judge gives no confidence, or nothing with one is labelled."""

@@ -109,7 +109,7 @@ class RepeatedLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfConsistency:
+class SelfAgreement:
     """How often a person says the same again."""
 
     reviewer: str
@@ -184,7 +184,7 @@ class ReviewerRow:
     claims: int
     """Claims with a counted verdict of theirs."""
     figures: RaterFigures
-    self_consistency: SelfConsistency | None
+    self_agreement: SelfAgreement | None
     """How steady they are; None without second verdicts."""
 
 

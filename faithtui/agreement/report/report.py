@@ -34,7 +34,7 @@ from faithtui.agreement.report.model import (
     choose_primary_level,
 )
 from faithtui.agreement.report.population import report_population
-from faithtui.agreement.report.rater_comparison import SelfConsistency
+from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
     report_answer_scores,
     report_calibration,
@@ -190,7 +190,7 @@ def agreement_report(
     *,
     judged: JudgingDescription | None = None,
     other: OtherJudge | None = None,
-    repeats: tuple[SelfConsistency, ...] = (),
+    repeats: tuple[SelfAgreement, ...] = (),
 ) -> AgreementReport:
     """Compare a run's judge with people.
 
@@ -223,7 +223,7 @@ def make_prepared_report(
     *,
     judged: JudgingDescription | None = None,
     comparison: ComparisonReport | None = None,
-    repeats: tuple[SelfConsistency, ...] = (),
+    repeats: tuple[SelfAgreement, ...] = (),
     probes: ProbeTrial | None = None,
 ) -> AgreementReport:
     """Compare a run's judge with people; see `agreement_report`.

@@ -19,7 +19,7 @@ from faithtui.agreement.report.settings import (
     Severity,
     WarningSubject,
 )
-from faithtui.agreement.statistics.coefficients import list_table_codes
+from faithtui.agreement.statistics.coefficients import list_warning_codes
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 
@@ -557,10 +557,10 @@ def _list_table_codes(report: LevelReport) -> tuple[str, ...]:
     """
     found = report.agreement
     if found.weighted is None:
-        return list_table_codes(found.table)
+        return list_warning_codes(found.table)
     stands_for = ConfusionMatrix(found.table.categories, found.weighted)
-    few = [code for code in list_table_codes(found.table) if code == "few_items"]
-    return (*few, *(code for code in list_table_codes(stands_for) if code != "few_items"))
+    few = [code for code in list_warning_codes(found.table) if code == "few_items"]
+    return (*few, *(code for code in list_warning_codes(stands_for) if code != "few_items"))
 
 
 def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:

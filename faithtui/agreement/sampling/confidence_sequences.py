@@ -121,10 +121,10 @@ def _bound_claims_of_kind(
     cells: Sequence[SequenceCell], is_unfaithful: bool, error: float
 ) -> tuple[int, int]:
     """Bound how many claims are unfaithful, or faithful; `error` is the chance to be wrong."""
-    few = _Profile.of_draws(_list_draws(cells, is_unfaithful, unknown=False))
+    few = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=False))
     if not any(each.unknown for each in cells):
         return few.bound_total(error)
-    many = _Profile.of_draws(_list_draws(cells, is_unfaithful, unknown=True))
+    many = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=True))
     return few.bound_total(error)[0], many.bound_total(error)[1]
 
 
@@ -145,8 +145,8 @@ def bound_recall(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interva
     # The most that recall can be: many unfaithful among the flagged, few among the passed.
     most, least = (
         (
-            _Profile.of_draws(_list_draws(flagged, True, unknown=up)),
-            _Profile.of_draws(_list_draws(passed, True, unknown=not up)),
+            _Profile.from_draws(_list_draws(flagged, True, unknown=up)),
+            _Profile.from_draws(_list_draws(passed, True, unknown=not up)),
         )
         for up in (True, False)
     )
@@ -206,7 +206,7 @@ class _Profile:
     """Logarithm of the gain from each number from `first` on; falls, then rises (convex)."""
 
     @classmethod
-    def of_draws(cls, draws: Sequence[_Draws]) -> "_Profile":
+    def from_draws(cls, draws: Sequence[_Draws]) -> "_Profile":
         """Compute the smallest gain over all ways to share a number among cells.
 
         Gains are convex in each cell, so the steps of the smallest sum are the steps of all cells

@@ -143,7 +143,7 @@ class SamplingFrame(Sequence[FrameUnit]):
             {(self._names[own], other._names[its]): count for (own, its), count in counts.items()}
         )
 
-    def find_strata(self, claims: Collection[ClaimId]) -> dict[ClaimId, str]:
+    def map_claims_to_strata(self, claims: Collection[ClaimId]) -> dict[ClaimId, str]:
         """Say of which stratum some claims are."""
         return {
             ClaimId(claim): self._names[code]

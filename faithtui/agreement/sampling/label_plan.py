@@ -123,7 +123,7 @@ def plan_for_target(
             sizes = allocate_labels(
                 strata, size, _weigh_claims(strata, target, recall_share), fewest
             )
-            return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
+            return predict_half_widths(strata, sizes, design_effect=design_effect, level=level)
 
         sizes = range(
             sum(min(fewest, each.limit) for each in strata), sum(each.limit for each in strata)
@@ -163,7 +163,7 @@ def plan_for_budget(
 
     def make_plan(target: PlanTarget, recall_share: float) -> LabelPlan:
         sizes = allocate_labels(strata, size, _weigh_claims(strata, target, recall_share), fewest)
-        return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
+        return predict_half_widths(strata, sizes, design_effect=design_effect, level=level)
 
     for_rate = make_plan(PlanTarget(), 0.0)
     if not for_rate.rate or for_rate.recall is None:
@@ -206,7 +206,7 @@ def count_blind_claims(drawn: Mapping[str, int], shown_share: float) -> dict[str
     }
 
 
-def foresee_widths(
+def predict_half_widths(
     strata: Sequence[PlanStratum],
     sizes: Mapping[str, int],
     *,
@@ -279,7 +279,7 @@ def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | N
         Where the judge passes it, and where it flags it; None where strata mix both, or nothing
         unfaithful is expected.
     """
-    found = _expect_unfaithful(strata)
+    found = _predict_unfaithful(strata)
     if found is None:
         return None
     flagged, unfaithful = found
@@ -287,13 +287,13 @@ def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | N
     return recall / unfaithful, (1 - recall) / unfaithful
 
 
-def expect_recall(strata: Sequence[PlanStratum]) -> float | None:
+def predict_recall(strata: Sequence[PlanStratum]) -> float | None:
     """Expect the recall of the judge; None where strata mix its verdicts, or nothing fails."""
-    found = _expect_unfaithful(strata)
+    found = _predict_unfaithful(strata)
     return None if found is None else found[0] / found[1]
 
 
-def _expect_unfaithful(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
+def _predict_unfaithful(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
     """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on."""
     if any(each.is_flagged is None for each in strata):
         return None

@@ -129,7 +129,7 @@ class GroupedMatrix:
     same groups more than once."""
 
     @classmethod
-    def of_groups(
+    def from_groups(
         cls,
         categories: Sequence[str],
         counts: Ints,
@@ -294,7 +294,7 @@ class GroupedMatrix:
         if len(self.times) == 1:
             return self.collapse_each(positive)
         counts = collapse_counts(self.counts, self.categories, positive)
-        found = GroupedMatrix.of_groups(
+        found = GroupedMatrix.from_groups(
             TWO_CATEGORIES,
             counts,
             weights=self.weights,
@@ -327,7 +327,7 @@ class GroupedMatrix:
         """Keep the units to which the judge gives a category; of fixed weights only."""
         counts = np.zeros_like(self.counts)
         counts[:, :, category] = self.counts[:, :, category]
-        return GroupedMatrix.of_groups(
+        return GroupedMatrix.from_groups(
             self.categories, counts, weights=self.weights, times=self.times
         )
 
@@ -462,7 +462,7 @@ def count_matrix(units: Iterable[tuple[str, str, str]], categories: Sequence[str
     )
     counts = np.bincount(codes, minlength=len(group_of) * size**2)
     by_group = counts.reshape(1, len(group_of), size, size)
-    return GroupedMatrix.of_groups(categories, np.moveaxis(by_group, 1, -1))
+    return GroupedMatrix.from_groups(categories, np.moveaxis(by_group, 1, -1))
 
 
 def count_weighted_matrix(
@@ -485,6 +485,6 @@ def count_weighted_matrix(
         dtype=np.int64,
     )
     counts = count_cells(groups, cells, len(names), len(weights) * size**2)
-    return GroupedMatrix.of_groups(
+    return GroupedMatrix.from_groups(
         categories, counts.reshape(len(weights), size, size, len(names)), weights=weights
     )

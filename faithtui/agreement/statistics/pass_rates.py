@@ -90,7 +90,7 @@ class GroupedStrata:
     """How many conversations there are of each."""
 
     @classmethod
-    def of_counts(cls, counts: Ints, times: Ints | None = None) -> "GroupedStrata":
+    def from_counts(cls, counts: Ints, times: Ints | None = None) -> "GroupedStrata":
         """Take counts of conversations in any order, shape (4, strata, conversations)."""
         # Sorted stratum by stratum.
         rows = counts.swapaxes(0, 1).reshape(4 * counts.shape[1], counts.shape[2])
@@ -118,7 +118,7 @@ def group_strata(
     ]
     if not rows:
         return GroupedStrata(np.zeros((4, 0, 0), np.int64), np.zeros(0, np.int64))
-    return GroupedStrata.of_counts(np.array(rows, np.int64).T)
+    return GroupedStrata.from_counts(np.array(rows, np.int64).T)
 
 
 def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
@@ -389,7 +389,7 @@ def merge_unlabelled(groups: GroupedStrata) -> GroupedStrata:
     merged = groups.counts.copy()
     merged[0, min(labelled)[1]] += merged[0, empty].sum(axis=0)
     merged[:, empty] = 0
-    return GroupedStrata.of_counts(merged, groups.times)
+    return GroupedStrata.from_counts(merged, groups.times)
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ def _draw_cells(
     prior[:rows][agrees] = PSEUDO_LABELS / 2
     # Nobody expects unfair claims where there has been none.
     prior[rows] *= bool(labels[:, :, rows].any())
-    cells = _share_out(totals, labels, prior, totals.parts)[:rows]
+    cells = _distribute_units(totals, labels, prior, totals.parts)[:rows]
     if positive is None:
         return cells
     return np.stack([cells[:, side].sum(axis=1) for side in agrees], axis=1)
@@ -207,7 +207,7 @@ def widen_future_rate(
     totals = _draw_totals(by_label, populations[:, None].astype(np.float64), groups.times, level)
     # Strata of the judge's verdicts have a label each; of more they share as many.
     parts = min(1.0, _MOST_VERDICTS / max(1, int((populations @ groups.times > 0).sum())))
-    passing, failing, _ = _share_out(
+    passing, failing, _ = _distribute_units(
         totals, totals.labels, prior, np.full((len(populations), 1), parts)
     )[:, 0]
     low, high = np.quantile(
@@ -318,7 +318,7 @@ def _draw_totals(
     )
 
 
-def _share_out(
+def _distribute_units(
     totals: WeightedTotals, labels: Floats, prior: Floats, parts: npt.ArrayLike
 ) -> Floats:
     """Share the units of each verdict out by the labels, and those given beforehand.
@@ -480,7 +480,9 @@ def draw_pairs(
         prior[:size] = np.where(a == b, same, _PAIR_LABELS * (human == favoured))
         # Nobody expects unfair claims where there has been none.
         prior[size] = PSEUDO_LABELS / 2 / max(1, size - 1) * bool(labelled[:, size].any())
-        cells = _share_out(totals, totals.labels, prior.reshape(size + 1, size**2), totals.parts)
+        cells = _distribute_units(
+            totals, totals.labels, prior.reshape(size + 1, size**2), totals.parts
+        )
         cells = cells[:size].reshape(size, size, size, -1)
         found.append((MatrixStack(cells.sum(axis=2)), MatrixStack(cells.sum(axis=1))))
     return tuple(found)

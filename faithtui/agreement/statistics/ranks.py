@@ -42,7 +42,7 @@ class JointCounts:
     """Units of each part."""
 
     @classmethod
-    def of_pairs(
+    def from_pairs(
         cls, x: npt.ArrayLike, y: npt.ArrayLike, groups: Sequence[str] | None = None
     ) -> "JointCounts":
         """Count units.
@@ -55,10 +55,12 @@ class JointCounts:
         x_levels = np.unique(np.asarray(x, dtype=np.float64), return_inverse=True)[1]
         y_levels = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)[1]
         number = np.zeros(len(x_levels), np.int64) if groups is None else number_keys(groups)[0]
-        return cls.of_counts(x_levels, y_levels, np.ones_like(x_levels), number)
+        return cls.from_counts(x_levels, y_levels, np.ones_like(x_levels), number)
 
     @classmethod
-    def of_counts(cls, x: Ints, y: Ints, counts: Ints, groups: Ints | None = None) -> "JointCounts":
+    def from_counts(
+        cls, x: Ints, y: Ints, counts: Ints, groups: Ints | None = None
+    ) -> "JointCounts":
         """Take levels that are numbered and may be counted already.
 
         Args:
@@ -176,11 +178,11 @@ def estimate_auroc(units: Sequence[tuple[str, float, bool]], level: float = LEVE
 
 
 def _count_pairs(pairs: Sequence[tuple[float, float]]) -> JointCounts:
-    return JointCounts.of_pairs([x for x, _ in pairs], [y for _, y in pairs])
+    return JointCounts.from_pairs([x for x, _ in pairs], [y for _, y in pairs])
 
 
 def _count_grouped(units: Sequence[tuple[str, float, float]]) -> JointCounts:
-    return JointCounts.of_pairs(
+    return JointCounts.from_pairs(
         [x for _, x, _ in units], [y for *_, y in units], [group for group, *_ in units]
     )
 

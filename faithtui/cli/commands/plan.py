@@ -209,7 +209,7 @@ def _print_plan(
     forecast: "PlanForecast",
     target: "PlanTarget",
 ) -> None:
-    from faithtui.agreement.sampling.label_plan import expect_recall
+    from faithtui.agreement.sampling.label_plan import predict_recall
     from faithtui.domain.estimates import FEWEST_GROUPS
 
     print_text(
@@ -251,7 +251,7 @@ def _print_plan(
             f"{FEWEST_GROUPS} reports and gate have an interval of the share of this run alone, "
             "whatever is labelled; for recall, kappa and future conversations judge more of them"
         )
-    if (recall := expect_recall(basis.strata)) is not None:
+    if (recall := predict_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
         if basis.is_broad:
             print_text(

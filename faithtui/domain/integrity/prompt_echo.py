@@ -60,7 +60,9 @@ class PromptWords:
         """
         words = split_lowercase_words(text)
         if len(words) < RUN_WORDS:
-            return self._is_field(text) and not material.contains_word_sequence(words)
+            return self._is_field_name_or_example(text) and not material.contains_word_sequence(
+                words
+            )
         return self._covers_most(words, material, RUN_WORDS)
 
     def are_repeated_by_reason(
@@ -77,12 +79,12 @@ class PromptWords:
         if len(words) >= RUN_WORDS:
             return self._covers_most(words, material, _REASON_RUN)
         return (
-            self._is_field(reason)
+            self._is_field_name_or_example(reason)
             and " ".join(words) not in verdicts
             and not material.contains_word_sequence(words)
         )
 
-    def _is_field(self, text: str) -> bool:
+    def _is_field_name_or_example(self, text: str) -> bool:
         """Whether a text is the name of a field or its example; the example may be `...`."""
         words = split_lowercase_words(text)
         if not words:

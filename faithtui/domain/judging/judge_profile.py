@@ -193,7 +193,7 @@ class JudgeProfile:
 
     def list_hidden(self) -> tuple[str, ...]:
         """Name what is hidden, so that nobody can be asked with this profile."""
-        found = [*_list_values(self.extra_body), *self.extra_headers.items()]
+        found = [*_list_nested_values(self.extra_body), *self.extra_headers.items()]
         return tuple(dict.fromkeys(name for name, value in found if value == HIDDEN))
 
     def list_variables(self) -> tuple[str, ...]:
@@ -317,7 +317,7 @@ def _check_body(body: Mapping[str, object]) -> None:
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError("extra_body is not valid; expected values of JSON") from error
-    for name, value in _list_values(body):
+    for name, value in _list_nested_values(body):
         if _is_secret(name, value):
             # The value stays out of the message.
             raise ConfigError(
@@ -326,7 +326,7 @@ def _check_body(body: Mapping[str, object]) -> None:
             )
 
 
-def _list_values(body: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _list_nested_values(body: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Give every value on every level, with the name it goes by; those of a list by its own.
 
     Raises:

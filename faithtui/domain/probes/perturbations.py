@@ -207,13 +207,13 @@ def _add_padding(original: _Original) -> str | None:
     first = original.words[0] if original.words else None
     if first is None or not claim.rstrip().endswith("."):
         return None
-    rest = claim[0].lower() + claim[1:] if _is_lower_inside(original) else claim
+    rest = claim[0].lower() + claim[1:] if _is_capital_only_by_position(original) else claim
     opening = original.chance.choice(VERBOSE_OPENINGS)
     ending = original.chance.choice(VERBOSE_ENDINGS)
     return f"{opening} {rest.rstrip().removesuffix('.')}{ending}."
 
 
-def _is_lower_inside(original: _Original) -> bool:
+def _is_capital_only_by_position(original: _Original) -> bool:
     """Whether the first word of a claim has its capital only from standing first.
 
     An unknown word may be a name, so that one keeps it unless a text writes it without.

@@ -348,7 +348,7 @@ class _WordForm(NamedTuple):
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _make_form(raw: str) -> _WordForm:
+def _make_word_form(raw: str) -> _WordForm:
     normal = _normalise(raw)
     is_content = normal not in _WITHOUT_CONTENT and (len(normal) > 1 or not normal.isascii())
     is_capital = len(raw) > 1 and raw[0].isupper()
@@ -381,7 +381,7 @@ def _make_plain_form(token: str) -> _WordForm | None:
     """What a token is; None when it takes its neighbours or the text around it to tell."""
     if token[0].isdecimal() or not (token.isascii() or _SPACELESS.search(token) is None):
         return None
-    form = _make_form(token)
+    form = _make_word_form(token)
     return None if form.normal in _NUMERIC or token in _NEEDS_NEIGHBOURS else form
 
 
@@ -397,7 +397,9 @@ def _make_plain_stem(token: str) -> str | None:
     form = _make_plain_form(token)
     if form is None:
         # "one" is a number only beside a tens word or a scale, and those are noticed themselves.
-        return _make_form(token).stem if token.isalpha() and _normalise(token) == "one" else None
+        return (
+            _make_word_form(token).stem if token.isalpha() and _normalise(token) == "one" else None
+        )
     return form.stem
 
 
@@ -454,7 +456,7 @@ def _make_month(start: int, end: int, name: str) -> Word:
 def _add_word(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
     """Append a word, or let it change the number before it."""
     raw = text[start:end]
-    form = _make_form(raw)
+    form = _make_word_form(raw)
     normal = form.normal
     if found and _extend_number(found, text, start, end, raw, normal):
         return
@@ -510,7 +512,7 @@ def _extend_number(
         if normal in NUMBER_SCALES:
             _scale_earlier_number(found, NUMBER_SCALES[normal])
     elif normal in UNITS and raw.islower() and not is_spelled:
-        form = _make_form(UNITS[normal])
+        form = _make_word_form(UNITS[normal])
         found.append(Word(start, end, *form))
         return True
     else:

@@ -225,7 +225,7 @@ class Asker:
         except JudgeError as error:
             if self._breaker is not None:
                 key = compute_question_key(self._fingerprint, request)
-                self._breaker.note_error(question.step, key, error)
+                self._breaker.count_error(question.step, key, error)
             raise
 
     async def _ask_until_usable(

@@ -81,7 +81,7 @@ class Budget:
         """Set aside what a question may cost, waiting for others to cost less than they might.
 
         Raises:
-            BudgetReached: It does not fit although nothing else is in the air.
+            BudgetReached: It does not fit although nothing else is in flight.
         """
         while not self.caps.has_room_for(self.spent + self._reserved + worst):
             if self._reserved == NO_EXPENSE:

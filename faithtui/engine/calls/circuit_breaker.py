@@ -30,12 +30,12 @@ class CircuitBreaker:
         self._failed_keys: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         """By kind of failure and step: keys of the questions since the step was last answered."""
 
-    def note_answer(self, step: str) -> None:
+    def count_answer(self, step: str) -> None:
         """Note that a question of this step was answered by the judge, not from the store."""
         for of_kind in self._failed_keys.values():
             of_kind.pop(_first_step(step), None)
 
-    def note_failure(self, step: str, key: str, kind: str, why: str) -> None:
+    def count_failure(self, step: str, key: str, kind: str, why: str) -> None:
         """Note that a question was given up.
 
         Args:
@@ -56,11 +56,11 @@ class CircuitBreaker:
                 "more is asked: choose another model, or allow more with --max-failures"
             )
 
-    def note_error(self, step: str, key: str, error: JudgeError) -> None:
+    def count_error(self, step: str, key: str, error: JudgeError) -> None:
         """Note that a question was given up because of an error; see `note_failure`."""
-        self.note_failure(step, key, type(error).__name__, str(error).rstrip("."))
+        self.count_failure(step, key, type(error).__name__, str(error).rstrip("."))
 
-    def note_conversation(self, why: str) -> None:
+    def count_conversation(self, why: str) -> None:
         """Note that a conversation failed or lacks a verdict.
 
         Args:

@@ -72,11 +72,13 @@ class TablePrices:
 
     def cost_nusd(self, usage: Usage) -> int | None:
         """What a call cost, in units of 1e-9 US dollars; None: not known."""
-        return self.table.cost_nusd(self.judge, usage, base_url=self.base_url, batch=self.batch)
+        return self.table.compute_cost_nusd(
+            self.judge, usage, base_url=self.base_url, batch=self.batch
+        )
 
     def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
         """What a call may cost at most; None: not known."""
-        return self.table.max_cost_nusd(
+        return self.table.compute_max_cost_nusd(
             self.judge, tokens_in, max_tokens, base_url=self.base_url, batch=self.batch
         )
 

@@ -152,7 +152,7 @@ class Sender:
         Args:
             judge: Who answers.
             replies: Where replies are kept.
-            slots: Places for requests in the air.
+            slots: Places for requests in flight.
             tally: Where calls are counted.
             format_fallback: How JSON is asked for; None: from the top.
             limiter: Limits of the judge's account; None: nobody limits it.

@@ -190,9 +190,9 @@ class SharedCalls:
         if self._breaker is None:
             return
         if question.says_something(value):
-            self._breaker.note_answer(question.step)
+            self._breaker.count_answer(question.step)
             return
         question.count.empty += 1
         if question.count.empty == REPAIRS + 1:
             why = f"no answer to `{question.step}` had a verdict"
-            self._breaker.note_failure(question.step, key, "no verdict", why)
+            self._breaker.count_failure(question.step, key, "no verdict", why)

@@ -419,18 +419,20 @@ def _build_metrics(
     keys = [find_metric(each).spec.key for each in named if isinstance(each, str)]
     known = {key: list_option_names(key) for key in keys}
     for name in options:
-        if not any(_fold_name(name) in names for names in known.values()):
+        if not any(_normalise_metric_name(name) in names for names in known.values()):
             every = sorted({each for names in known.values() for each in names})
             raise ConfigError(f"no metric has an option `{name}`; known: {', '.join(every)}")
     for each in named:
         if isinstance(each, str):
             names = known[find_metric(each).spec.key]
-            yield build_metric(each, {n: v for n, v in options.items() if _fold_name(n) in names})
+            yield build_metric(
+                each, {n: v for n, v in options.items() if _normalise_metric_name(n) in names}
+            )
         else:
             yield build_metric(each, None)
 
 
-def _fold_name(name: str) -> str:
+def _normalise_metric_name(name: str) -> str:
     return name.strip().replace("-", "_")
 
 

@@ -56,7 +56,7 @@ def measure(
         claims: Judge these instead of extracting any; None extracts.
         images: Bytes of the conversation's images, by SHA-256.
         base_url: Another server that speaks the judge's protocol.
-        concurrency: Questions in the air at once, 1 or more.
+        concurrency: Questions in flight at once, 1 or more.
         image_hosts: Hosts whose images a judge may be sent by address, so that its provider
             fetches them; `*`: all public ones. Images in `images` go as their bytes.
         timeout_s: Seconds one question may take, from connecting to the last byte, 1 to 86,400;

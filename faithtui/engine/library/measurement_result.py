@@ -34,7 +34,7 @@ from faithtui.engine.library.result_tables import ResultTable, format_score_cell
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.providers.prices import cost_usd
+from faithtui.judges.providers.prices import compute_cost_usd
 from faithtui.metrics.base import Metric, MetricSpec
 
 
@@ -324,7 +324,7 @@ def make_call(step: str, reply: JudgeReply, judge: str, base_url: str | None) ->
     """Make what is kept of a reply."""
     usage = reply.usage
     try:
-        cost = cost_usd(judge, usage, base_url=base_url)
+        cost = compute_cost_usd(judge, usage, base_url=base_url)
     except ConfigError:  # a judge of the caller's own, under a name that no provider has
         cost = None
     return Call(

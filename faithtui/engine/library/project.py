@@ -162,7 +162,7 @@ class Project:
             make_environment,
             make_run_request,
         )
-        from faithtui.engine.runs.planner import plan_run
+        from faithtui.engine.runs.run_planner import plan_run
 
         asked = RequestedRun(
             metric,

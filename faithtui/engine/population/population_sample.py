@@ -46,7 +46,7 @@ from faithtui.engine.population.sample_request import (
 from faithtui.engine.population.sample_sizes import (
     SizeRequest,
     choose_sizes,
-    foresee_precision,
+    predict_precision,
 )
 from faithtui.engine.shards.judgement_json import Judgement, read_judgement
 from faithtui.errors import ConfigError, InputError
@@ -182,7 +182,7 @@ def _draw_claims(
         population=population,
         strata=tuple(Stratum(name, populations[name], sizes[name]) for name in populations),
     )
-    return _Draw(draw, foresee_precision(strata.facts, sizes, wanted, mean_size))
+    return _Draw(draw, predict_precision(strata.facts, sizes, wanted, mean_size))
 
 
 def _refuse_changed_population(

@@ -238,7 +238,7 @@ class ResultsScan:
                 each: _find_threshold(size, populations[each], spare)
                 for each, size in wanted.items()
             }
-            found = self._read_below(ends, numbers)
+            found = self._read_claims_below(ends, numbers)
             chosen = _take_smallest(found, wanted, of_conversations=of_conversations)
             if chosen is not None:
                 return chosen
@@ -249,7 +249,7 @@ class ResultsScan:
                 )
             spare *= 4
 
-    def _read_below(
+    def _read_claims_below(
         self, ends: Mapping[StratumValues, float], numbers: str
     ) -> dict[StratumValues, list[ClaimPlace]]:
         """Read where the claims are whose random number is below that of their stratum."""

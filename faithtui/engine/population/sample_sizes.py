@@ -13,10 +13,10 @@ from faithtui.agreement.sampling.label_plan import (
     PlanTarget,
     allocate_labels,
     count_claims_to_draw,
-    foresee_widths,
     limit_labels_per_stratum,
     plan_for_budget,
     plan_for_target,
+    predict_half_widths,
 )
 from faithtui.errors import ConfigError
 
@@ -117,7 +117,7 @@ def choose_sizes(
     return _add_missing(drawn, planned, total - sum(drawn.values()))
 
 
-def foresee_precision(
+def predict_precision(
     strata: Sequence[StratumFacts], sizes: Mapping[str, int], request: SizeRequest, mean_size: float
 ) -> float | None:
     """Foresee the half width of the share that passes.
@@ -137,7 +137,7 @@ def foresee_precision(
     if request.design is PopulationDesign.CONVERSATIONS:
         labels = {name: round(size * mean_size) for name, size in labels.items()}
         effect = _find_design_effect(mean_size)
-    return foresee_widths(_make_plan_strata(strata, 0.0), labels, design_effect=effect).rate
+    return predict_half_widths(_make_plan_strata(strata, 0.0), labels, design_effect=effect).rate
 
 
 def _plan_for_precision(
@@ -159,7 +159,7 @@ def _plan_for_precision(
         return _allocate_claims(strata, request, total)
 
     def reaches(total: int) -> bool:
-        width = foresee_precision(strata, make_sizes(total), request, mean_size)
+        width = predict_precision(strata, make_sizes(total), request, mean_size)
         return width is not None and width <= half
 
     sizes = range(len(strata), conversations if by_conversation else claims)

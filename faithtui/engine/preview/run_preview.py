@@ -32,9 +32,9 @@ from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to
 from faithtui.engine.review.examples import read_run_examples
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.planner import draft_run, judges_share_claims
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
+from faithtui.engine.runs.run_planner import draft_run, judges_share_claims
 from faithtui.engine.runs.run_writer import StoreImages
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
@@ -142,17 +142,17 @@ class _SharedQuestions:
         self._positions = {}
         for position, turn in enumerate(conversation.turns):
             passages = turn.retrieval_context or ()
-            self._note_texts([turn.content, *(each.text for each in passages)], position)
+            self._map_texts_to_turn([turn.content, *(each.text for each in passages)], position)
         for claim in claims:
-            self._note_texts([claim.text], claim.turn)
+            self._map_texts_to_turn([claim.text], claim.turn)
 
-    def note_reply(self, request: JudgeRequest, text: str) -> None:
+    def map_reply_to_turn(self, request: JudgeRequest, text: str) -> None:
         """Note which turns the texts of an answer come from: those the question is about."""
         try:
             reply = json.loads(text)
         except ValueError:
             return
-        self._note_texts(_list_texts(reply), self._find_last_turn(request.task))
+        self._map_texts_to_turn(_list_texts(reply), self._find_last_turn(request.task))
 
     def count_askers(self, task: Task | None) -> int:
         """Count the conversations that ask this; at least 1."""
@@ -162,7 +162,7 @@ class _SharedQuestions:
         having = [self._find_conversations(each) for each in task.documents]
         return max(alike, len(frozenset.intersection(*having))) if having else alike
 
-    def _note_texts(self, texts: Iterable[str], position: int) -> None:
+    def _map_texts_to_turn(self, texts: Iterable[str], position: int) -> None:
         for each in texts:
             self._positions.setdefault(each.strip(), position)
 
@@ -359,7 +359,7 @@ async def _preview_job(
         pricing=pricing,
         load_image=StoreImages(store),
         on_reply=notes.on_reply,
-        on_answer=shared.note_reply,
+        on_answer=shared.map_reply_to_turn,
         answer_limit=spec.profile.max_tokens,
     )
     for place in chosen:

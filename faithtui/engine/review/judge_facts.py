@@ -89,8 +89,8 @@ def _format_address(ref: str, base_url: str | None) -> str:
 
 def _format_price(ref: str, base_url: str | None, prices: "PriceTable") -> str:
     try:
-        read = prices.cost_nusd(ref, Usage(_THOUSAND, 0), base_url=base_url)
-        written = prices.cost_nusd(ref, Usage(0, _THOUSAND), base_url=base_url)
+        read = prices.compute_cost_nusd(ref, Usage(_THOUSAND, 0), base_url=base_url)
+        written = prices.compute_cost_nusd(ref, Usage(0, _THOUSAND), base_url=base_url)
     except ConfigError:
         read = written = None
     if read is None or written is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Self
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
@@ -93,7 +93,7 @@ class BackgroundRun:
         """
         return cls.resume(
             store,
-            planner.plan_run(store, request, environment=environment),
+            run_planner.plan_run(store, request, environment=environment),
             environment=environment,
             clock=clock,
         )

@@ -10,14 +10,14 @@ from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs.yield_to_ui import UiYielder
 
 MOST_CONCURRENT = 256
-"""Questions in the air of one run at most."""
+"""Questions in flight of one run at most."""
 
 
 class RunControl:
     """Handles and gauges of one run.
 
     Attributes:
-        requests: Places for questions in the air.
+        requests: Places for questions in flight.
         conversations: Places for conversations being judged.
         tally: Counts of calls in this process.
         limiter: Limits of the judge's account; None: nobody limits it, or the run has not begun.
@@ -44,7 +44,7 @@ class RunControl:
 
     @property
     def workers(self) -> int:
-        """Questions that may be in the air at once."""
+        """Questions that may be in flight at once."""
         return self.requests.limit
 
     @property
@@ -59,7 +59,7 @@ class RunControl:
         return self._paused_s + now
 
     def set_workers(self, workers: int) -> int:
-        """Change how many questions may be in the air; those in the air stay.
+        """Change how many questions may be in flight; those in flight stay.
 
         Returns:
             How many it is now, within 1 to 256.

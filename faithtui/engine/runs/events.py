@@ -250,7 +250,7 @@ class Gauges:
     """How the calls of a run go in this process."""
 
     workers: int
-    """Questions that may be in the air at once."""
+    """Questions that may be in flight at once."""
     allowed: int | None
     """How many the provider seems to take at once; None: nobody limits it."""
     pace: float | None

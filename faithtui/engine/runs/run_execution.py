@@ -254,7 +254,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
         why_failed = f"{type(error).__name__}: {error}"
         log_conversation(execution.row, conversation, ItemState.FAILED, why_failed)
         await _finish_item(execution, item.id, ItemState.FAILED, why_failed)
-        execution.breaker.note_conversation(str(error).rstrip("."))
+        execution.breaker.count_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
@@ -277,7 +277,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     why = reason or missing
     if why is not None:
         log_conversation(execution.row, conversation, state, why)
-        execution.breaker.note_conversation(why.rstrip("."))
+        execution.breaker.count_conversation(why.rstrip("."))
 
 
 def find_claims_to_judge(

@@ -26,7 +26,7 @@ from faithtui.store.store import Store
 T = TypeVar("T")
 
 FLOOR_BYTES = 16 * 1024 * 1024
-"""Free space below which no question is sent: the answers in the air must fit."""
+"""Free space below which no question is sent: the answers in flight must fit."""
 
 _LOOK_S: Final = 1.0
 """Seconds between two looks at a disk or a lock."""

@@ -134,7 +134,7 @@ class ShardJournal:
                 "rows": [rows.conversation, rows.windows, rows.claims],
             }
         )
-        self._note_finished(number, rows.state, place)
+        self._index_finished(number, rows.state, place)
 
     def iter_finished(self) -> Iterator[MeasuredRows]:
         """Give the rows of what is finished, in the order of the shard."""
@@ -229,7 +229,7 @@ class ShardJournal:
         """Note what every line says."""
         for place, found in self._file.read_lines():
             if "done" in found:
-                self._note_finished(found["done"], ScoreState(found["state"]), place)
+                self._index_finished(found["done"], ScoreState(found["state"]), place)
             elif "taken_over" in found:
                 self._has_taken_over = True
             elif "rejected" in found:
@@ -240,7 +240,7 @@ class ShardJournal:
     def _index_reply(self, key: str, place: int, *, usable: bool) -> None:
         (self._usable if usable else self._unusable).add(_shorten(key), place)
 
-    def _note_finished(self, number: int, state: ScoreState, place: int) -> None:
+    def _index_finished(self, number: int, state: ScoreState, place: int) -> None:
         if number >= len(self._places):
             self._places.extend([-1] * (number + 1 - len(self._places)))
         if self._places[number] >= 0:  # it failed, and was measured again

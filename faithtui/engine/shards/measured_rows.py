@@ -53,7 +53,7 @@ def make_measured_rows(
         log: Its calls.
     """
     conversation = measured.conversation
-    identity = _make_identity(shard, number, conversation)
+    identity = _make_key_columns(shard, number, conversation)
     claims = _make_claim_rows(identity, measured)
     labels = [each["label"] for each in claims]
     judgement = Judgement(
@@ -110,7 +110,7 @@ def make_failed_rows(
             "conversation": None,
         }
     else:
-        identity = _make_identity(shard, number, record.found)
+        identity = _make_key_columns(shard, number, record.found)
         described = _describe_conversation(record, record.found)
     row = {
         **identity,
@@ -130,7 +130,7 @@ def make_failed_rows(
     return MeasuredRows(row, [], [])
 
 
-def _make_identity(shard: str, number: int, conversation: Conversation) -> Row:
+def _make_key_columns(shard: str, number: int, conversation: Conversation) -> Row:
     return {
         "shard": shard,
         "source": conversation.source,

@@ -251,7 +251,7 @@ def _format_names(fields: AnySpelling) -> str:
     return ", ".join(names) or "no key"
 
 
-def find_row_names(sample: Sample) -> tuple[str, str] | None:
+def find_question_and_answer_keys(sample: Sample) -> tuple[str, str] | None:
     """Give the names of question and answer in a sample; None where one is missing."""
     for record in sample.records:
         fields = AnySpelling(record)
@@ -277,7 +277,7 @@ _OF_OTHER_TOOLS: Final = (
 
 
 def _explain_match(sample: Sample) -> str | None:
-    names = find_row_names(sample)
+    names = find_question_and_answer_keys(sample)
     if names is None:
         return None
     first = sample.records[0]

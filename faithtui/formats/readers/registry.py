@@ -97,7 +97,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
         case [only]:
             return only
         case []:
-            raise InputError(_describe_unknown(sample), path=sample.path)
+            raise InputError(_describe_unknown_format(sample), path=sample.path)
         case _:
             candidates = "; ".join(f"`{each.reader.name}`: {each.reason}" for each in found)
             raise InputError(
@@ -134,7 +134,7 @@ def _list_keys(sample: Sample) -> str:
     return shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
 
 
-def _describe_unknown(sample: Sample) -> str:
+def _describe_unknown_format(sample: Sample) -> str:
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
         f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)

@@ -8,12 +8,11 @@ What it takes to answer is imported with the first question: naming and fingerpr
 not take time.
 """
 
-import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_local_reply
 from faithtui.judges.embedded.weights import (
     HEURISTIC_VERSION,
     NO_RECALIBRATION,
@@ -80,12 +79,7 @@ class OfflineJudge(LocalJudge):
 
             self._answers = OfflineAnswers(self._calibration, self._before_step)
         reply = await self._answers.answer(request.task)
-        return JudgeReply(
-            text=reply if isinstance(reply, str) else json.dumps(reply),
-            usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
-            structured=request.schema is not None,
-            latency_ms=round((self._clock() - began) * 1000),
-        )
+        return make_local_reply(request, reply, self._clock() - began)
 
     async def aclose(self) -> None:
         """Forget what was read. Safe to call twice."""

@@ -110,7 +110,7 @@ class AnthropicMessages:
             try:
                 return await self._create_message(request)
             except anthropic.APIStatusError as error:
-                if not self.refused_parameters.note_refusal(
+                if not self.refused_parameters.find_new_refusal(
                     error.status_code, error.response.text, sent
                 ):
                     raise

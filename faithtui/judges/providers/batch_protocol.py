@@ -297,7 +297,9 @@ class BatchApi:
             code = status if status >= 400 else 502
             # Learned for the batch in which the question is asked again.
             refused = self._dialect.refused_parameters
-            refused.note_refusal(code, said, refused.select_sent(self.endpoint.profile.parameters))
+            refused.find_new_refusal(
+                code, said, refused.select_sent(self.endpoint.profile.parameters)
+            )
             return make_judge_error(
                 code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
             )

@@ -1,6 +1,6 @@
 """Many requests at once over several small pools of connections.
 
-A pool looks at each of its connections whenever a request begins or ends. With hundreds in the air
+A pool looks at each of its connections whenever a request begins or ends. With hundreds in flight
 that takes longer than the requests themselves, so there are as many pools as are needed.
 """
 

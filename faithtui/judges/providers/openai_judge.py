@@ -101,7 +101,7 @@ class OpenAIChat:
                 return await self._create_completion(request, name)
             except openai.APIStatusError as error:
                 is_renamed = _refuses_limit_name(error, name) and self._switch_limit_name(name)
-                if not is_renamed and not self.refused_parameters.note_refusal(
+                if not is_renamed and not self.refused_parameters.find_new_refusal(
                     error.status_code, error.response.text, sent
                 ):
                     raise
@@ -149,7 +149,7 @@ class OpenAIChat:
     def _switch_limit_name(self, refused: _LimitName) -> bool:
         """Say whether another name is worth a try, and use it from now on."""
         if self._limit_name != refused:
-            # A question in the air at the same time was told already.
+            # A question in flight at the same time was told already.
             return True
         if self._is_renamed:
             return False

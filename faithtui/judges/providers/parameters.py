@@ -10,7 +10,7 @@ from typing import Final
 
 from faithtui.judges.providers.provider_errors import (
     find_codes,
-    find_named_places,
+    find_named_parameters,
     find_provider_message,
 )
 
@@ -90,7 +90,7 @@ class RefusedParameters:
         """Give the parameters that are sent."""
         return {name: value for name, value in parameters.items() if name not in self._names}
 
-    def note_refusal(self, status: int, body: str, sent: Collection[str]) -> bool:
+    def find_new_refusal(self, status: int, body: str, sent: Collection[str]) -> bool:
         """Look for a refused parameter in an answer.
 
         Args:
@@ -123,7 +123,7 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
         return None
     if _OUT_OF_RANGE.search(f"{said} {' '.join(find_codes(body))}"):
         return None
-    places = find_named_places(body) - {"", "body"}
+    places = find_named_parameters(body) - {"", "body"}
     named = [each for each in sent if places.intersection(_list_wire_names(each))]
     if not named and places:
         return None  # it is about another part of the request

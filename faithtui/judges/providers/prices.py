@@ -125,7 +125,7 @@ class PriceTable:
     package: PackagePrices | None = None
     """Asked for what is not listed; None: that has no known price."""
 
-    def cost_nusd(
+    def compute_cost_nusd(
         self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
     ) -> int | None:
         """Say what a call cost; see `cost_nusd`."""
@@ -147,7 +147,7 @@ class PriceTable:
             batch,
         )
 
-    def max_cost_nusd(
+    def compute_max_cost_nusd(
         self,
         judge_ref: str,
         tokens_in: int,
@@ -218,7 +218,7 @@ class PriceTable:
         return next((price for price in found if price is not None), None)
 
 
-def cost_nusd(
+def compute_cost_nusd(
     judge_ref: str,
     usage: Usage,
     *,
@@ -243,10 +243,10 @@ def cost_nusd(
     Raises:
         ConfigError: `judge_ref` is no judge, or the table cannot be used.
     """
-    return read_prices(table).cost_nusd(judge_ref, usage, base_url=base_url, batch=batch)
+    return read_prices(table).compute_cost_nusd(judge_ref, usage, base_url=base_url, batch=batch)
 
 
-def max_cost_nusd(
+def compute_max_cost_nusd(
     judge_ref: str,
     tokens_in: int,
     max_tokens: int,
@@ -272,14 +272,16 @@ def max_cost_nusd(
         ConfigError: As `cost_nusd`.
     """
     found = read_prices(table)
-    return found.max_cost_nusd(judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch)
+    return found.compute_max_cost_nusd(
+        judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch
+    )
 
 
-def cost_usd(
+def compute_cost_usd(
     judge_ref: str, usage: Usage, *, base_url: str | None = None, table: Path | None = None
 ) -> float | None:
     """Say what a call cost, in US dollars; see `cost_nusd`."""
-    cost = cost_nusd(judge_ref, usage, base_url=base_url, table=table)
+    cost = compute_cost_nusd(judge_ref, usage, base_url=base_url, table=table)
     return None if cost is None else cost / NANO
 
 

@@ -265,7 +265,7 @@ def _find_names(body: str) -> Iterator[str]:
             yield from (part for part in place if isinstance(part, str))
 
 
-def find_named_places(body: str) -> frozenset[str]:
+def find_named_parameters(body: str) -> frozenset[str]:
     """Find what an error says it is about, beside its codes: a parameter, places in the body."""
     return frozenset(_find_names(body)) - frozenset(find_codes(body))
 

@@ -307,7 +307,7 @@ def _load_session(model: Path) -> ClassifierSession:
     try:
         import onnxruntime
     except ImportError as error:
-        raise _missing_extra("onnxruntime") from error
+        raise _make_missing_extra_error("onnxruntime") from error
     try:
         session: ClassifierSession = onnxruntime.InferenceSession(
             str(model), providers=["CPUExecutionProvider"]
@@ -322,7 +322,7 @@ def _load_tokenizer(file: Path) -> Tokenizer:
     try:
         from tokenizers import Tokenizer as HuggingFaceTokenizer
     except ImportError as error:
-        raise _missing_extra("tokenizers") from error
+        raise _make_missing_extra_error("tokenizers") from error
     try:
         found = HuggingFaceTokenizer.from_file(str(file))
     # As above.
@@ -334,7 +334,7 @@ def _load_tokenizer(file: Path) -> Tokenizer:
     return tokenizer
 
 
-def _missing_extra(name: str) -> ConfigError:
+def _make_missing_extra_error(name: str) -> ConfigError:
     return ConfigError(
         f"nli:PATH needs {name}, which is not installed: pip install 'faithtui[nli]'"
     )

@@ -1,7 +1,6 @@
 """A verifier as a judge: the embedded judge's sentences and evidence, somebody else's verdicts."""
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -9,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from faithtui.errors import FaithtuiError, JudgeTimeout, JudgeUnavailable
-from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_local_reply
 from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
 from faithtui.judges.redaction import Redact, redact_text
@@ -91,12 +90,7 @@ class VerifierJudge(LocalJudge):
 
             self._answers = OfflineAnswers(before_step=self._before_step, judge=self._judge_claims)
         reply = await self._answers.answer(request.task)
-        return JudgeReply(
-            text=reply if isinstance(reply, str) else json.dumps(reply),
-            usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
-            structured=request.schema is not None,
-            latency_ms=round((self._clock() - began) * 1000),
-        )
+        return make_local_reply(request, reply, self._clock() - began)
 
     async def aclose(self) -> None:
         """Forget what was read, and let the verifier close what it opened. Safe to call twice."""

@@ -112,19 +112,19 @@ def replay_label_log(
     for claim_id, acts in by_claim.items():
         if len(acts) == 1:
             # Most claims have one act, and one blind verdict is what is said.
-            alone = _count_single_blind_act(acts[0], places, heard)
+            alone = _count_single_blind_event(acts[0], places, heard)
             if alone is not None:
                 found[claim_id] = alone
                 continue
-        standing = _replay_acts(acts)
+        standing = _replay_events(acts)
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_final, standing)):
-            before = _replay_acts([act for act in acts if act.action is not Action.ADJUDICATED])
+            before = _replay_events([act for act in acts if act.action is not Action.ADJUDICATED])
         found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
     return found
 
 
-def _count_single_blind_act(
+def _count_single_blind_event(
     act: LabelEvent, places: Mapping[LabelId, int], translate: Callable[[str], str | None]
 ) -> CountedLabels | None:
     """Read a claim's only act: as replaying it would, in a quarter of the time.
@@ -142,7 +142,7 @@ def _count_single_blind_act(
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
 
-def _replay_acts(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
+def _replay_events(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
     """Replay the acts on one claim into what each person stands by."""
     return next(iter(replay_verdicts(acts).values()), ())
 

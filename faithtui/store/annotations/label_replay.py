@@ -54,7 +54,7 @@ def next_clock(connection: Connection) -> int:
     return 1 if last is None else last + 1
 
 
-def read_acts(connection: Connection, where: ColumnElement[bool]) -> list[LabelEvent]:
+def read_events(connection: Connection, where: ColumnElement[bool]) -> list[LabelEvent]:
     """Read acts in the order of the log; the condition may name labels and their claims."""
     rows = connection.execute(
         select(*EVENT_COLUMNS)
@@ -119,7 +119,7 @@ _OF_CONVERSATION = (
 )
 
 
-def read_conversation_acts(connection: Connection, conversation_id: int) -> list[LabelEvent]:
+def read_conversation_events(connection: Connection, conversation_id: int) -> list[LabelEvent]:
     """Read the acts on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
     return _add_evidence(connection, [event_from_row(row) for row in rows])

@@ -108,7 +108,7 @@ def read_run_units(
     )
 
 
-def read_newest_act(connection: Connection) -> LabelId:
+def read_newest_event(connection: Connection) -> LabelId:
     """Give the number of the newest act; 0 without any."""
     return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
 

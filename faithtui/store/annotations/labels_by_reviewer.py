@@ -9,7 +9,7 @@ from faithtui.domain.annotations import TIE, Action, HumanVerdict
 from faithtui.domain.filters import Term, TermName, find_reason_code
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, deletion, human_label
 
@@ -32,7 +32,7 @@ class VerdictCache:
             self._forget_changed(connection)
             missing = [each for each in claims if each not in self._known]
             for some in split_into_chunks(missing):
-                found = replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
+                found = replay_verdicts(read_events(connection, claim.c.id.in_(some)))
                 self._known |= {each: found.get(each, ()) for each in some}
             return {each: self._known[each] for each in claims if self._known[each]}
 

@@ -16,7 +16,7 @@ from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.word_spans import find_word_spans, select_words
 from faithtui.domain.verdicts import Stance
 from faithtui.store.annotations.counted_labels import UNREVIEWED, CountedLabels
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.runs.judge_verdicts import JudgedRun
 from faithtui.store.schema.json_columns import span_from_row
 from faithtui.store.schema.statements import split_into_chunks
@@ -131,7 +131,7 @@ def _read_marks(
         .join(claim, claim.c.id == human_label.c.claim_id)
         .where(acts, claim.c.conversation_id.in_(talks))
     )
-    return replay_verdicts(read_acts(connection, claim.c.id.in_(about)))
+    return replay_verdicts(read_events(connection, claim.c.id.in_(about)))
 
 
 def _read_places(

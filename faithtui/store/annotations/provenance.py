@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
 from faithtui.store.database import Database
-from faithtui.store.samples.claim_set_rows import among_claims
+from faithtui.store.schema.statements import is_among
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -85,7 +85,7 @@ class Provenance:
                 select(human_label.c.claim_id)
                 .distinct()
                 .where(
-                    among_claims(claims, human_label.c.claim_id),
+                    is_among(human_label.c.claim_id, claims),
                     human_label.c.verdict.is_not(None),
                     human_label.c.created_at < at,
                 )
@@ -103,7 +103,7 @@ class Provenance:
                 select(human_label.c.claim_id, human_label.c.verdict)
                 .distinct()
                 .where(
-                    among_claims(claims, human_label.c.claim_id),
+                    is_among(human_label.c.claim_id, claims),
                     human_label.c.verdict.is_not(None),
                     human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
                 )
@@ -128,7 +128,7 @@ class Provenance:
                 select(human_label.c.claim_id)
                 .distinct()
                 .where(
-                    among_claims(claims, human_label.c.claim_id),
+                    is_among(human_label.c.claim_id, claims),
                     human_label.c.action == Action.IMPORTED.value,
                     judged_before.exists(),
                 )
@@ -187,12 +187,12 @@ class Provenance:
         )
         is_judged: ColumnElement[bool] = claim.c.id.in_(judged)
         if matched:
-            is_judged = or_(is_judged, among_claims(matched, claim.c.id))
+            is_judged = or_(is_judged, is_among(claim.c.id, matched))
         about = claim.c.conversation_id.in_(conversations) & (
             is_judged | (claim.c.kind == "answer")
         )
         with self._database.open_reader() as connection:
-            log = read_acts(connection, about)
+            log = read_events(connection, about)
             standing = {
                 each.event.id
                 for verdicts in replay_verdicts(log).values()

@@ -13,7 +13,7 @@ from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_w
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.records import RunRow
 from faithtui.store.runs.list_rows import run_rows
@@ -77,7 +77,7 @@ class RaterReader:
             )
             found = connection.execute(labelled.order_by(*_ORDER)).all()
             numbers = [each.claim_id for each in found]
-            acts = _read_claim_acts(connection, numbers)
+            acts = _read_claim_events(connection, numbers)
             claims, judges = _make_compared_claims(connection, found, acts, row)
             return RaterRecords(
                 row,
@@ -115,7 +115,7 @@ class RaterReader:
                 .where(verdict.c.claim_id.in_(differing))
                 .order_by(*_ORDER)
             ).all()
-            acts = _read_claim_acts(connection, [each.claim_id for each in found])
+            acts = _read_claim_events(connection, [each.claim_id for each in found])
             return _make_compared_claims(connection, found, acts, rows[0])[0]
 
     def rows(self, claims: Sequence[ClaimId]) -> list[ClaimRow]:
@@ -168,12 +168,12 @@ def _select_claim_texts() -> Select[Any]:
     )
 
 
-def _read_claim_acts(connection: Connection, claims: Sequence[int]) -> list[LabelEvent]:
+def _read_claim_events(connection: Connection, claims: Sequence[int]) -> list[LabelEvent]:
     """Read the acts on some claims; those on one claim are in the order of the log."""
     return [
         act
         for some in split_into_chunks(claims)
-        for act in read_acts(connection, human_label.c.claim_id.in_(some))
+        for act in read_events(connection, human_label.c.claim_id.in_(some))
     ]
 
 

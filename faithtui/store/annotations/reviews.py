@@ -32,12 +32,12 @@ from faithtui.store.annotations.guidelines import store_digest_in_force
 from faithtui.store.annotations.label_replay import (
     event_columns,
     next_clock,
-    read_acts,
+    read_events,
     replay_verdicts,
     store_marked_passages,
 )
 from faithtui.store.annotations.labelled_units import (
-    read_newest_act,
+    read_newest_event,
 )
 from faithtui.store.annotations.session_counts import SessionCounts, read_session_counts
 from faithtui.store.database import Database
@@ -258,10 +258,10 @@ class Reviews:
         def append_step(connection: Connection) -> Step:
             # A person may have said a hundred thousand things, and undo is about the last of them.
             targets = find_from_end(
-                _read_own_acts(connection, reviewer, last=_UNDO_WINDOW), reviewer
+                _read_own_events(connection, reviewer, last=_UNDO_WINDOW), reviewer
             )
             if targets is None:
-                targets = find(_read_own_acts(connection, reviewer), reviewer)
+                targets = find(_read_own_events(connection, reviewer), reviewer)
             if targets:
                 _append_rows(
                     connection,
@@ -282,7 +282,7 @@ class Reviews:
 
         return self._database.write(append_step, durable=True, urgent=True)
 
-    def find_newest_act(self) -> LabelId | None:
+    def find_newest_event(self) -> LabelId | None:
         """Name the newest act of the log, whoever's; None while there is none.
 
         It is the same as long as nobody said anything, here or in another process.
@@ -307,10 +307,10 @@ class Reviews:
         with self._database.open_reader() as connection:
             return read_session_counts(connection, reviewer, since)
 
-    def read_newest_act(self) -> LabelId:
+    def read_newest_event(self) -> LabelId:
         """Give the number of the newest act in this store; 0 without any."""
         with self._database.open_reader() as connection:
-            return read_newest_act(connection)
+            return read_newest_event(connection)
 
     def list_labelled_since(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
@@ -320,12 +320,12 @@ class Reviews:
         with self._database.open_reader() as connection:
             for some in split_into_chunks(claims):
                 own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
-                said = replay_verdicts(read_acts(connection, own & (human_label.c.id > act)))
+                said = replay_verdicts(read_events(connection, own & (human_label.c.id > act)))
                 found |= {each for each, (mine,) in said.items() if mine.verdict is not None}
         return found
 
 
-def _read_own_acts(
+def _read_own_events(
     connection: Connection, reviewer: str, last: int | None = None
 ) -> list[LabelEvent]:
     """Read what a person said, imports left out; only the last steps of the clock where told."""
@@ -337,7 +337,7 @@ def _read_own_acts(
             & (human_label.c.action != Action.IMPORTED.value)
             & (human_label.c.clock >= next_clock(connection) - last)
         )
-    return read_acts(connection, own)
+    return read_events(connection, own)
 
 
 def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:
@@ -388,4 +388,4 @@ def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:
         )
     for conversation_id, items in touched.items():
         refresh_conversation(connection, conversation_id, sorted(items))
-    return tuple(read_acts(connection, human_label.c.id.in_(numbers)))
+    return tuple(read_events(connection, human_label.c.id.in_(numbers)))

@@ -22,7 +22,7 @@ from faithtui.domain.label_bundle import (
 from faithtui.store.annotations.guidelines import SET_ORDER
 from faithtui.store.annotations.label_replay import (
     LOG_ORDER,
-    read_acts,
+    read_events,
     read_marked_passages,
     replay_verdicts,
 )
@@ -95,7 +95,7 @@ def hash_bundle_labels(
         which: Condition on acts and their claims.
         with_evidence: What was marked as evidence enters too.
     """
-    said = replay_verdicts(read_acts(connection, which))
+    said = replay_verdicts(read_events(connection, which))
     lines: list[str] = []
     for some in split_into_chunks(sorted(said)):
         for row in connection.execute(
@@ -194,7 +194,7 @@ def collect_bundle(
     marks = read_marked_passages(connection, marking)
     return LabelBundle(
         acts=tuple(
-            _act_from_row(
+            _event_from_row(
                 row,
                 names,
                 runs,
@@ -255,7 +255,7 @@ def read_claim_names(connection: Connection, numbers: Sequence[int]) -> dict[int
     return {number: name for number, (name, _) in _read_claims(connection, numbers).items()}
 
 
-def _act_from_row(
+def _event_from_row(
     row: AnyRow,
     names: Mapping[int, ClaimName],
     runs: Mapping[int, RunName],

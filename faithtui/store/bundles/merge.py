@@ -144,7 +144,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         log = [act for act in log if act.id not in foreign]
         database.write(
-            partial(_add_acts, log=log, claims=ids, samples=samples, count=count), durable=True
+            partial(_add_events, log=log, claims=ids, samples=samples, count=count), durable=True
         )
     return MergeCounts(
         count.new,
@@ -254,7 +254,7 @@ def _add_guidelines(connection: Connection, texts: Sequence[BundleGuideline]) ->
     return sum(not row["built_in"] for row in rows)
 
 
-def _add_acts(
+def _add_events(
     connection: Connection,
     log: Sequence[BundleEvent],
     claims: Mapping[ClaimName, int],
@@ -262,8 +262,8 @@ def _add_acts(
     count: _MergeTally,
 ) -> None:
     """Append the acts of some conversations that are not here, and refresh what follows."""
-    stored = _read_stored_acts(connection, [act.id for act in log])
-    stored |= _read_stored_acts(connection, [act.target for act in log if act.target is not None])
+    stored = _read_stored_events(connection, [act.id for act in log])
+    stored |= _read_stored_events(connection, [act.target for act in log if act.target is not None])
     runs = runs_by_name(connection)
     touched: set[int] = set()
     plain: list[dict[str, Any]] = []
@@ -271,17 +271,17 @@ def _add_acts(
     for act in log:
         here = stored.get(act.id)
         if here is not None:
-            if not _is_same_act(here, act, claims[act.claim]):
+            if not _is_same_event(here, act, claims[act.claim]):
                 count.refused.append((act.id, "is here already, and says something else"))
                 continue
             count.known += 1
-            if _fill_in_stored_act(connection, here, act, samples, runs):
+            if _fill_in_stored_event(connection, here, act, samples, runs):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
         else:
-            plain.append(_act_row(act, claims, samples, runs, None))
-    made: dict[str, AnyRow] = _insert_acts(connection, plain)
+            plain.append(_make_event_row(act, claims, samples, runs, None))
+    made: dict[str, AnyRow] = _insert_events(connection, plain)
     marks = {act.id: act.evidence for act in log if act.evidence}
     store_marked_passages(
         connection, {row.id: marks[uid] for uid, row in made.items() if uid in marks}
@@ -293,8 +293,8 @@ def _add_acts(
         if why is not None:
             count.refused.append((act.id, why))
         elif target is not None:
-            later.append(_act_row(act, claims, samples, runs, target.id))
-    made |= _insert_acts(connection, later)
+            later.append(_make_event_row(act, claims, samples, runs, target.id))
+    made |= _insert_events(connection, later)
     count.new += len(made)
     _refresh_scores(connection, touched | {row.claim_id for row in made.values()})
 
@@ -312,7 +312,7 @@ _ACT_COLUMNS = (
 )
 
 
-def _read_stored_acts(connection: Connection, uids: Sequence[str]) -> dict[str, AnyRow]:
+def _read_stored_events(connection: Connection, uids: Sequence[str]) -> dict[str, AnyRow]:
     return {
         row.uid: row
         for some in split_into_chunks(uids)
@@ -320,14 +320,14 @@ def _read_stored_acts(connection: Connection, uids: Sequence[str]) -> dict[str, 
     }
 
 
-def _insert_acts(connection: Connection, rows: Sequence[dict[str, Any]]) -> dict[str, AnyRow]:
+def _insert_events(connection: Connection, rows: Sequence[dict[str, Any]]) -> dict[str, AnyRow]:
     if not rows:
         return {}
     made = connection.execute(insert(human_label).returning(*_ACT_COLUMNS), rows)
     return {row.uid: row for row in made}
 
 
-def _is_same_act(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
+def _is_same_event(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     return (here.claim_id, here.reviewer, here.action, here.verdict) == (
         claim_id,
         act.reviewer,
@@ -336,7 +336,7 @@ def _is_same_act(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     )
 
 
-def _fill_in_stored_act(
+def _fill_in_stored_event(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,
@@ -371,7 +371,7 @@ def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -
     return None
 
 
-def _act_row(
+def _make_event_row(
     act: BundleEvent,
     claims: Mapping[ClaimName, int],
     samples: Mapping[str, int],

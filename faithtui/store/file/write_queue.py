@@ -124,13 +124,13 @@ class WriteQueue:
             self._changed.notify_all()
         return True
 
-    def take_batches(self) -> Iterator[list[WriteJob]]:
+    def iterate_batches(self) -> Iterator[list[WriteJob]]:
         """Give out what is to be run next, and what may be run with it, until the end.
 
         They have begun: nobody can call them off any more.
         """
-        while (job := self._take()).rank != _LAST:
-            taken = [job, *self._take_shareable(job)]
+        while (job := self._pop_next_job()).rank != _LAST:
+            taken = [job, *self._pop_shareable_jobs(job)]
             urgent = sum(each.rank == _URGENT for each in taken)
             try:
                 if jobs := [each for each in taken if each.set_running()]:
@@ -146,7 +146,7 @@ class WriteQueue:
             for job in jobs:
                 heapq.heappush(self._jobs, job)
 
-    def _take(self) -> WriteJob:
+    def _pop_next_job(self) -> WriteJob:
         """Take the next job when there is one, and its turn has come."""
         with self._changed:
             latest: float | None = None
@@ -170,7 +170,7 @@ class WriteQueue:
                 self._urgent -= count
                 self._changed.notify_all()
 
-    def _take_shareable(self, job: WriteJob) -> list[WriteJob]:
+    def _pop_shareable_jobs(self, job: WriteJob) -> list[WriteJob]:
         """Take what waits and may share a transaction with a job, up to what may not."""
         more: list[WriteJob] = []
         with self._changed:

@@ -202,7 +202,7 @@ class Writer:
 
     def _run_jobs(self) -> None:
         """Run jobs until there will be no more."""
-        for jobs in self._queue.take_batches():
+        for jobs in self._queue.iterate_batches():
             if len(jobs) > 1:
                 self._run_jobs_together(jobs)
             else:

@@ -10,7 +10,7 @@ from faithtui.agreement.report.rater_comparison import RepeatedLabel
 from faithtui.domain.annotations import Action, HumanVerdict, MarkedText
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.annotations.raters import read_repeated_labels
 from faithtui.store.database import Database
 from faithtui.store.runs.judge_verdicts import read_scoring_rule
@@ -77,7 +77,7 @@ class ClaimDetails:
             ).scalars()
             found: dict[ClaimId, tuple[str, ...]] = {}
             for some in split_into_chunks(sorted(noted)):
-                said = replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
+                said = replay_verdicts(read_events(connection, claim.c.id.in_(some)))
                 for claim_id, people in said.items():
                     remarks = tuple(dict.fromkeys(each.note for each in people if each.note))
                     if remarks:
@@ -92,7 +92,7 @@ class ClaimDetails:
             ).scalars()
             said: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
             for some in split_into_chunks(sorted(marked)):
-                said |= replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
+                said |= replay_verdicts(read_events(connection, claim.c.id.in_(some)))
             names = {
                 mark.document for each in said.values() for one in each for mark in one.evidence
             }
@@ -220,4 +220,4 @@ def _read_repeats(
             .where(about)
         )
     }
-    return read_repeated_labels(connection, read_acts(connection, about), groups, rule)
+    return read_repeated_labels(connection, read_events(connection, about), groups, rule)

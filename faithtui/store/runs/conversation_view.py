@@ -10,7 +10,7 @@ from faithtui.domain.ids import ClaimId, ItemId, TruthId
 from faithtui.domain.scores import ScoreState, make_empty_score, score_conversation
 from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
 from faithtui.store.annotations.missed_claims import read_missed_claims
 from faithtui.store.records import (
     ClaimView,
@@ -50,7 +50,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
     (run,) = run_rows(connection, [item.run])
-    acts = read_acts(connection, claim.c.conversation_id == item.conversation)
+    acts = read_events(connection, claim.c.conversation_id == item.conversation)
     human = replay_verdicts(acts)
     exposed = (
         connection.execute(

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.run_export import ExportLabel, ExportMark, make_id
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.schema.tables import claim, document, human_label
 
 
@@ -27,7 +27,7 @@ class ExportLabelReader:
         if not self._has_labels:
             return {}, {}
         said = replay_verdicts(
-            read_acts(self._connection, claim.c.conversation_id.in_(conversations))
+            read_events(self._connection, claim.c.conversation_id.in_(conversations))
         )
         standing = [
             each.event.id for people in said.values() for each in people if each.event is not None

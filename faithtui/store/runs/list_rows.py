@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 from faithtui.domain.annotations import TIE, Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.records import (
     ItemRow,
     ItemState,
@@ -174,7 +174,7 @@ def count_own_labels(
         }
         for claims in split_into_chunks(list(item_of)):
             own = claim.c.id.in_(claims) & (human_label.c.reviewer == reviewer)
-            for claim_id, said in replay_verdicts(read_acts(connection, own)).items():
+            for claim_id, said in replay_verdicts(read_events(connection, own)).items():
                 if said[0].verdict is not None:
                     found[item_of[claim_id]] += 1
     return found

@@ -9,7 +9,7 @@ from faithtui.domain.annotations import TIE, HumanVerdict, list_top_verdicts
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
 from faithtui.store.records import (
     ComparisonAnswer,
     ComparisonCell,
@@ -38,7 +38,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
     if named is None:
         raise StoreError(f"there is no conversation {conversation_id}; go back to the list")
     runs = _find_newest_runs(connection, conversation_id)
-    human = replay_verdicts(read_acts(connection, claim.c.conversation_id == conversation_id))
+    human = replay_verdicts(read_events(connection, claim.c.conversation_id == conversation_id))
     columns = _compute_columns(connection, runs, human)
     rated = _find_answer_claims(connection, conversation_id)
     answers = connection.execute(

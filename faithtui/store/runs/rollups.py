@@ -29,7 +29,7 @@ from faithtui.domain.scores import (
 from faithtui.domain.windows import split_into_interactions
 from faithtui.store.annotations.label_replay import (
     compute_consensus,
-    read_conversation_acts,
+    read_conversation_events,
     replay_verdicts,
 )
 from faithtui.store.records import ItemState
@@ -203,7 +203,7 @@ def refresh_conversation(
         conversation_id: The conversation they are all about.
         items: Ids of the rows to bring up to date.
     """
-    human = replay_verdicts(read_conversation_acts(connection, conversation_id))
+    human = replay_verdicts(read_conversation_events(connection, conversation_id))
     for item in items:
         update_item_and_counters(
             connection, item, compute_human_columns(connection, item, conversation_id, human)

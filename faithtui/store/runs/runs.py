@@ -15,7 +15,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import Assessment
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import read_conversation_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import read_conversation_events, replay_verdicts
 from faithtui.store.calls.batches import forget_failed_questions
 from faithtui.store.database import Database
 from faithtui.store.records import (
@@ -471,7 +471,7 @@ def _close_item(
         conclusion: The judge's final reason.
         found: Columns of its checks; None: it is not checked in this state.
     """
-    human = replay_verdicts(read_conversation_acts(connection, conversation_id))
+    human = replay_verdicts(read_conversation_events(connection, conversation_id))
     update_item_and_counters(
         connection,
         item,

@@ -1,11 +1,10 @@
 """Rows of claim sets: read, written, hashed, and made fewer where claims are deleted."""
 
-import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim
 from faithtui.agreement.sampling.draw import (
@@ -23,12 +22,11 @@ from faithtui.store.bundles.bundles import read_claim_names
 from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import insert_returning_id
+from faithtui.store.schema.statements import insert_returning_id, is_among
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
     claim_set_claim,
-    human_label,
     run,
     sample,
     sample_claim,
@@ -194,7 +192,7 @@ def shrink_claim_sets(connection: Connection, claims: Sequence[int]) -> int:
     Returns:
         How many versions have fewer claims now, or went.
     """
-    gone = among_claims(claims, claim_set_claim.c.claim_id)
+    gone = is_among(claim_set_claim.c.claim_id, claims)
     wanted = select(claim_set_claim.c.claim_set_id).where(gone).distinct()
     numbers = list(connection.execute(wanted).scalars())
     connection.execute(delete(claim_set_claim).where(gone))
@@ -264,14 +262,6 @@ def copy_columns(row: AnyRow) -> dict[str, Any]:
 def strata_from_json(strata: Sequence[dict[str, Any]]) -> tuple[Stratum, ...]:
     """Read the strata of a version."""
     return tuple(Stratum(each["name"], each["population"], each["drawn"]) for each in strata)
-
-
-def among_claims(
-    claims: Collection[int], column: ColumnElement[Any] = human_label.c.claim_id
-) -> ColumnElement[bool]:
-    """Compare a column with any number of claims."""
-    listed = func.json_each(json.dumps(list(claims))).table_valued("value")
-    return column.in_(select(listed.c.value))
 
 
 def _count_frame_and_drawn(

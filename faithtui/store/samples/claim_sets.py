@@ -28,7 +28,6 @@ from faithtui.store.bundles.foreign_claims import add_claims
 from faithtui.store.bundles.merge import MergeCounts, find_conversations, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.samples.claim_set_rows import (
-    among_claims,
     copy_columns,
     delete_claim_sets,
     find_version,
@@ -43,6 +42,7 @@ from faithtui.store.samples.claim_set_rows import (
 from faithtui.store.samples.drawing import list_drawn_elsewhere, read_drawing
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
+from faithtui.store.schema.statements import is_among
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -125,7 +125,7 @@ class ClaimSets:
                 raise StoreError(f"there is no claim set {name}; name the sample it is made of")
             columns["digest"] = hash_claims(connection, columns, claims)
             columns["labels_digest"] = hash_bundle_labels(
-                connection, among_claims([each["claim_id"] for each in claims])
+                connection, is_among(human_label.c.claim_id, [each["claim_id"] for each in claims])
             )
             if newest is not None and all(
                 columns[each] == newest._mapping[each] for each in ("digest", "labels_digest")
@@ -220,7 +220,9 @@ class ClaimSets:
         """
         with self._database.open_reader() as connection:
             found, frame = read_set_sample(connection, number)
-            log = read_label_log(connection, among_claims([each.claim for each in found.claims]))
+            log = read_label_log(
+                connection, is_among(human_label.c.claim_id, [each.claim for each in found.claims])
+            )
         said = replay_label_log(log, rule, {}, blind_only=False)
         labelled = [
             each

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from faithtui.agreement.sampling.draw import SampleKind
-from faithtui.store.samples.claim_set_rows import among_claims
+from faithtui.store.schema.statements import is_among
 from faithtui.store.schema.tables import (
     claim_set,
     claim_set_claim,
@@ -38,7 +38,7 @@ def list_drawn_elsewhere(
         select(sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
         .where(
-            among_claims(claims, sample_claim.c.claim_id),
+            is_among(sample_claim.c.claim_id, claims),
             sample.c.kind == SampleKind.SAMPLE.value,
             sample.c.uid != sample_uid,
         )
@@ -47,7 +47,7 @@ def list_drawn_elsewhere(
         select(claim_set_claim.c.claim_id)
         .join(claim_set, claim_set.c.id == claim_set_claim.c.claim_set_id)
         .where(
-            among_claims(claims, claim_set_claim.c.claim_id),
+            is_among(claim_set_claim.c.claim_id, claims),
             claim_set_claim.c.place.is_not(None),
             claim_set.c.sample_uid != sample_uid,
         )
@@ -79,7 +79,7 @@ def read_drawing(
         return kept
     outside = [each["claim_id"] for each in claims if each["place"] is None]
     wanted = select(human_label.c.claim_id).where(
-        among_claims(outside), human_label.c.verdict.is_not(None)
+        is_among(human_label.c.claim_id, outside), human_label.c.verdict.is_not(None)
     )
     labelled = set(connection.scalars(wanted))
     since = kept["drawn_at"] if found is None else found.judged_at

@@ -29,7 +29,7 @@ from faithtui.domain.annotations import (
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import read_acts
+from faithtui.store.annotations.label_replay import read_events
 from faithtui.store.database import Database
 from faithtui.store.samples.population_draws import PopulationDraw, write_population_draw
 from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow, StratumRow
@@ -89,7 +89,7 @@ class Samples:
         with self._database.open_reader() as connection:
             mine = {
                 found.claim
-                for found in replay_log(_read_run_acts(connection, run_id, reviewer)).values()
+                for found in replay_log(_read_run_events(connection, run_id, reviewer)).values()
                 if found.is_counted and found.action is not Action.IMPORTED
             }
             whole = read_frame(connection, run_id, ())
@@ -291,7 +291,7 @@ class Samples:
     def entries(self, sample_id: SampleId, reviewer: str) -> tuple[SampleEntry, ...]:
         """List the claims of a sample in the order in which they are served."""
         with self._database.open_reader() as connection:
-            stand, _ = _read_answers(connection, sample_id, make_storable(reviewer))
+            stand, _ = _read_sample_progress(connection, sample_id, make_storable(reviewer))
             rows = connection.execute(
                 select(sample_claim)
                 .where(sample_claim.c.sample_id == sample_id)
@@ -371,7 +371,7 @@ def _add_claims(
 
 
 def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> SampleRow:
-    stand, seconds = _read_answers(connection, SampleId(row.id), reviewer)
+    stand, seconds = _read_sample_progress(connection, SampleId(row.id), reviewer)
     size = connection.execute(
         select(func.count()).select_from(sample_claim).where(sample_claim.c.sample_id == row.id)
     ).scalar_one()
@@ -402,7 +402,7 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
     )
 
 
-def _read_answers(
+def _read_sample_progress(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[dict[ClaimId, bool], list[float]]:
     """Say what a person did in a sample.
@@ -412,7 +412,7 @@ def _read_answers(
     """
     stand = {
         act.claim: act.verdict is not None
-        for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
+        for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
         if _is_answer_in(act, sample_id)
     }
     seconds = connection.execute(
@@ -426,11 +426,11 @@ def _read_answers(
     return stand, list(seconds)
 
 
-def _read_sample_acts(
+def _read_sample_events(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> list[LabelEvent]:
     """Read a person's acts on the claims of a sample, made in it or not."""
-    return read_acts(
+    return read_events(
         connection,
         (human_label.c.reviewer == reviewer)
         & human_label.c.claim_id.in_(
@@ -446,8 +446,8 @@ def _is_answer_in(act: LabelEvent, sample_id: SampleId) -> bool:
     )
 
 
-def _read_run_acts(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelEvent]:
-    return read_acts(
+def _read_run_events(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelEvent]:
+    return read_events(
         connection,
         (human_label.c.reviewer == make_storable(reviewer))
         & claim.c.conversation_id.in_(
@@ -462,7 +462,7 @@ def _read_labels(
     """Pair the last answer of a person in a sample with the judge's verdict."""
     said = {
         act.claim: act
-        for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
+        for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
         if _is_answer_in(act, sample_id)
     }
     return tuple(

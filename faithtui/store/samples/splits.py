@@ -123,7 +123,7 @@ class Splits:
                 for row in rows
             )
 
-    def open_test(self, command: str, runs: Sequence[RunId], opened_by: str) -> int:
+    def record_test_opening(self, command: str, runs: Sequence[RunId], opened_by: str) -> int:
         """Write down that figures of the test part are about to be shown.
 
         Returns:

@@ -1,11 +1,22 @@
 """What statements need that SQLAlchemy does not do for us: sizes, ids, and texts for the driver."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Insert, Select, TableClause
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Integer,
+    Select,
+    TableClause,
+    column,
+    func,
+    select,
+)
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite as SQLiteDialect
 
 V = TypeVar("V")
@@ -41,6 +52,12 @@ def split_into_chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
     """Cut what goes into an `IN (…)`, because the number of values in a statement is limited."""
     for start in range(0, len(values), _CHUNK):
         yield values[start : start + _CHUNK]
+
+
+def is_among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:
+    """Compare a key with any number of numbers, in one statement."""
+    listed = func.json_each(json.dumps(list(numbers))).table_valued(column("value", Integer))
+    return key.in_(select(listed.c.value))
 
 
 @lru_cache(maxsize=16)

@@ -9,7 +9,7 @@ from faithtui.agreement.report.rater_comparison import (
     ComparisonFilter,
     RaterComparison,
     RaterFigures,
-    SelfConsistency,
+    SelfAgreement,
     order_anonymously,
 )
 from faithtui.domain.annotations import REASON_CODES, HumanVerdict
@@ -96,9 +96,9 @@ def rater_lines(
     for person in raters.people:
         title = escape_line(f"{person.reviewer} vs the others", limit=60)
         lines.append(_rater_line(title.text, "human", person.figures, name))
-        if person.self_consistency is not None:
+        if person.self_agreement is not None:
             lines += wrap(
-                _self_consistency_pieces(person.self_consistency), width - 1, first=[Piece("   ")]
+                _self_agreement_pieces(person.self_agreement), width - 1, first=[Piece("   ")]
             )
     return lines
 
@@ -133,7 +133,7 @@ def _format_interval(value: Estimate) -> str:
     return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
 
 
-def _self_consistency_pieces(own: SelfConsistency) -> list[Piece]:
+def _self_agreement_pieces(own: SelfAgreement) -> list[Piece]:
     pieces = [escape_line(own.reviewer, "human", limit=40), Piece(f" again on {own.n}: ")]
     if own.same.value is not None:
         pieces.append(Piece(f"{own.same.value:.0%} the same", "strong"))
@@ -215,7 +215,7 @@ def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]
         return [make_line(Piece(" nothing chosen", "quiet"))]
     if height < _SIDES_FROM:
         return _strip_lines(found, claim, width)
-    return _side_lines(found, claim, width, height)
+    return _side_by_side_lines(found, claim, width, height)
 
 
 def _choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
@@ -303,7 +303,7 @@ def _strip_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> l
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
 
 
-def _side_lines(
+def _side_by_side_lines(
     found: FinalVerdictView, claim: ClaimOpinions, width: int, height: int
 ) -> list[Line]:
     """Draw what annotators say side by side, then what the final label can be, and the judges."""
@@ -345,7 +345,7 @@ def _draw_side_by_side(
     some = opinions[start : start + MOST_SIDES]
     wide = max(16, (width - 1) // len(some))
     columns = [
-        _side_column(
+        _annotator_column(
             found, LETTERS[min(start + place, len(LETTERS) - 1)], start + place, each, wide
         )
         for place, each in enumerate(some)
@@ -360,7 +360,7 @@ def _draw_side_by_side(
     return lines
 
 
-def _side_column(
+def _annotator_column(
     found: FinalVerdictView, letter: str, place: int, opinion: HumanVerdict, width: int
 ) -> list[Line]:
     """Draw one annotator's verdict, reason and words."""

@@ -197,9 +197,9 @@ class AdjudicateScreen(FaithScreen):
         reads = self.session.store.raters
         compared = reads.read_rater_records(run)
         spec = get_metric_spec(compared.run.spec)
-        from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
+        from faithtui.agreement.report.compare import compare_raters, compute_self_agreement
 
-        again = compute_self_consistency(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
+        again = compute_self_agreement(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
         runs = [each.id for each in compared.runs]
         found = compare_raters(compared.claims, runs, spec.labels, again)
         claims = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.agreement.report.rater_comparison import ClaimOpinions, order_anonymously
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, describe_act
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, describe_event
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
@@ -136,7 +136,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )
         self.screen.replace_claim(replace(claim, final=final))
-        self._save_act(
+        self._save_event(
             claim,
             Action.ADJUDICATED,
             words,
@@ -156,7 +156,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             return
         claim = chosen.claim
         self.screen.replace_claim(replace(claim, flagged=not claim.flagged))
-        self._save_act(
+        self._save_event(
             claim,
             Action.MARKED,
             "no longer to be discussed" if claim.flagged else "to be discussed",
@@ -177,7 +177,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             self.screen.claims.cursor = ids.index(found)
             self.screen.reader.hold_keys()
 
-    def _save_act(
+    def _save_event(
         self,
         claim: ClaimOpinions,
         action: Action,
@@ -240,7 +240,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         act = step.acts[0]
         labels = None if self.screen.spec is None else self.screen.spec.labels
         what = (
-            describe_act(act.action, act.mark)
+            describe_event(act.action, act.mark)
             if act.verdict is None or labels is None
             else fmt.describe_label(act.verdict, labels)
         )

@@ -24,7 +24,7 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.tui.agreement.part_lines import estimate_line, next_lines, shade_count
+from faithtui.tui.agreement.part_lines import estimate_line, next_step_lines, shade_count
 from faithtui.tui.metric_view import count_units, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -400,7 +400,7 @@ def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> li
         Severity.CAUTION: ("! ", "warn"),
         Severity.INFO: ("i ", "quiet"),
     }
-    tips = next_lines(report, level, width)
+    tips = next_step_lines(report, level, width)
     for warning in report.warnings:
         if warning.level not in (None, level):
             continue

@@ -199,7 +199,7 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
     for repeat in report.repeats:
         who = [
             escape_line(repeat.reviewer, "human", limit=30),
-            Piece(": self-consistency, test-retest (each claim once)"),
+            Piece(": self-agreement, test-retest (each claim once)"),
         ]
         lines += [BLANK, *wrap(who, width - 1, first=PAD)]
         lines += estimate_line("  same", repeat.same, width, name_width=9)
@@ -383,7 +383,7 @@ def _describe_labels_needed(report: AgreementReport) -> str:
     return f"more than the {units} left may be needed"
 
 
-def next_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
+def next_step_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Say what would help most now."""
     steps = list(_list_next_steps(report)) if level is ReportLevel.CLAIMS else []
     lines: list[Line] = []

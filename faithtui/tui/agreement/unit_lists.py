@@ -9,7 +9,7 @@ from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import name_units_at_level
-from faithtui.tui.samples.queue import item_of
+from faithtui.tui.samples.queue import find_item_of_conversation
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -95,7 +95,9 @@ class UnitLists(Controller["AgreementScreen"]):
         session = self.session
         if session.run is None:
             return
-        item = await self.read(item_of, session.store, session.run, unit.conversation)
+        item = await self.read(
+            find_item_of_conversation, session.store, session.run, unit.conversation
+        )
         if item is not None:
             session.choose_item(item, unit.claim)
             self.screen.post_message(ShowScreen("review"))

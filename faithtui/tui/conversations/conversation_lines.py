@@ -294,7 +294,7 @@ def empty_list_lines(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-def item_details(
+def item_detail_lines(
     row: ItemRow | None,
     turns: Sequence[TurnView] | None,
     spec: "MetricSpec | None",

@@ -206,10 +206,10 @@ class ConversationsScreen(FilteredListScreen):
         if self.mark is None:
             self.reload()
         else:
-            self.follow_store()
+            self.look_for_changes()
 
     @work(exclusive=True, group="follow", exit_on_error=False)
-    async def follow_store(self) -> None:
+    async def look_for_changes(self) -> None:
         """Look whether anything of the run changed, which costs little however long the list is."""
         if self.session.run is None:
             return

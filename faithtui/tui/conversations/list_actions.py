@@ -113,7 +113,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             count = fmt.count_in_words(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
         tells = self.screen.active_filter.reveals_judge
-        newest = await self.read(self.session.store.reviews.read_newest_act)
+        newest = await self.read(self.session.store.reviews.read_newest_event)
         queue = ClaimQueue(
             title, row.id, found, blind=blind, reveals_judge=tells, newest_act=newest
         )
@@ -128,7 +128,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
                 words = "nothing was judged in the marked conversations"
             self.show_message(Piece(words, "warn"))
             return
-        self.session.take_queue(queue)
+        self.session.start_queue(queue)
         self.screen.post_message(ShowScreen("review"))
 
     @run_in_worker("export")

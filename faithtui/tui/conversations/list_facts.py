@@ -49,7 +49,7 @@ class LoadedList:
 
 def read_mark(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what tells whether anything of it changed."""
-    newest = store.reviews.find_newest_act()
+    newest = store.reviews.find_newest_event()
     row = read_run(store, run)
     return row, (_without_calls(row), newest)
 

@@ -32,7 +32,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
 
     @holds_keys(can_give_up=True)
     @run_in_worker("open")
-    async def list_entries(self, run: RunId, kind: FindingKind) -> None:
+    async def offer_entries(self, run: RunId, kind: FindingKind) -> None:
         """Read the entries of a kind for choosing one."""
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
@@ -53,7 +53,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
         else:
             entries = await self.read(findings.claims, run, kind)
             title = EXPLANATIONS[kind].title
-        newest = await self.read(self.session.store.reviews.read_newest_act)
+        newest = await self.read(self.session.store.reviews.read_newest_event)
         queue = ClaimQueue(title, run, entries, reveals_judge=True, newest_act=newest)
         self.screen.call_later(self._review_queue, queue, start)
 
@@ -61,7 +61,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
         if not queue.entries:
             self.show_message(Piece("nothing is known against any claim of this run", "warn"))
             return
-        self.session.take_queue(queue, start)
+        self.session.start_queue(queue, start)
         self.screen.post_message(ShowScreen("review"))
 
     def _pick_entry(self, kind: FindingKind, rows: Sequence[FindingRow], total: int) -> None:

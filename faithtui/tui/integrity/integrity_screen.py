@@ -223,13 +223,13 @@ class IntegrityScreen(FaithScreen):
         if choice.kind is None or (choice.count is not None and choice.count.claims):
             self.entries.review_claims(self.run_id, choice.kind)
         else:
-            self.entries.list_entries(self.run_id, choice.kind)
+            self.entries.offer_entries(self.run_id, choice.kind)
 
     def action_entries(self) -> None:
         """List the entries of the chosen kind."""
         choice = self.selected_kind
         if choice is not None and choice.kind is not None and self.run_id is not None:
-            self.entries.list_entries(self.run_id, choice.kind)
+            self.entries.offer_entries(self.run_id, choice.kind)
 
     def action_suspicious(self) -> None:
         """Review the most suspicious claims first."""

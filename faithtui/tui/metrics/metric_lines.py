@@ -166,7 +166,7 @@ def _cell_lines(
     spec = compared.specs[at]
     if cell is None:
         return [[mark, _explain_unjudged(compared.view.runs[at])]]
-    if _is_empty(cell) and cell.corrected == cell.score:
+    if _has_nothing_judged(cell) and cell.corrected == cell.score:
         # A score of nothing would pass for one of something.
         words = (
             f"no {spec.units[1]}" if cell.score.value is not None else fmt.format_score(cell.score)
@@ -180,7 +180,7 @@ def _cell_lines(
     return [score, [Piece(" "), *verdict_pieces(cell, spec)]]
 
 
-def _is_empty(cell: ComparisonCell) -> bool:
+def _has_nothing_judged(cell: ComparisonCell) -> bool:
     """Tell whether there was nothing to give a verdict on."""
     return not cell.missing and not any(cell.labels.values())
 
@@ -198,7 +198,7 @@ def verdict_pieces(cell: ComparisonCell, spec: "MetricSpec") -> list[Piece]:
     labels = spec.labels
     given = [(name, cell.labels.get(name, 0)) for name in labels.names]
     given = [(name, count) for name, count in given if count]
-    if _is_empty(cell):
+    if _has_nothing_judged(cell):
         return [Piece(f"no {spec.units[1]}", "quiet")]
     if spec.judges == "answer" and len(given) == 1 and not cell.missing:
         name = given[0][0]
@@ -291,7 +291,7 @@ def _run_verdict_lines(
             said += [Piece(" · ", "quiet"), Piece(f"{count} {label.meaning}", look)]
     if cell.missing:
         said += [Piece(" · ", "quiet"), Piece(f"{cell.missing} without a verdict", "warn")]
-    if _is_empty(cell) and cell.score.value is not None:
+    if _has_nothing_judged(cell) and cell.score.value is not None:
         said += [Piece(f" · no {spec.units[1]}", "quiet")]
     if cell.score.reason:
         said += [Piece(" · ", "quiet"), escape_line(cell.score.reason, "quiet", limit=200)]

@@ -143,7 +143,7 @@ def _list_judges(
 ) -> "Sequence[JudgeChoice]":
     # Imported here, on a thread, with what the form imports when it is read.
     from faithtui.engine.judge_choices import list_judge_choices
-    from faithtui.engine.runs import planner  # noqa: F401 - the form needs it at once
+    from faithtui.engine.runs import run_planner  # noqa: F401 - the form needs it at once
 
     defaults = session.defaults
     return list_judge_choices(

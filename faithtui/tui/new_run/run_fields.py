@@ -21,7 +21,7 @@ from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
 from faithtui.tui.new_run.option_text import format_options, read_options, write_options
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.amounts import read_optional_nusd
+from faithtui.tui.theme.amounts import parse_typed_dollars
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.choice_pane import ChoicePane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -241,7 +241,7 @@ class RunFields(VerticalScroll):
             ConfigError: No metric or judge, options or parameters that cannot be read or that
                 nobody has, or a budget that is no amount.
         """
-        from faithtui.engine.runs.planner import select_metric_options
+        from faithtui.engine.runs.run_planner import select_metric_options
 
         metrics = self._metric_keys
         if not metrics:
@@ -264,7 +264,7 @@ class RunFields(VerticalScroll):
                 claims=str(self.query_one("#claims", Select).value),
                 sources=self.query_one("#sources", ChoicePane).selection,
                 batch=self.query_one("#sending", Select).value == "batch",
-                budget_nusd=read_optional_nusd(self.query_one("#budget", Input).value),
+                budget_nusd=parse_typed_dollars(self.query_one("#budget", Input).value),
             )
             for metric in metrics
         ]

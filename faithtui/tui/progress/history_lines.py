@@ -118,7 +118,7 @@ def step_total_lines(steps: tuple[StepTotals, ...], width: int) -> list[Line]:
     return lines
 
 
-def next_way_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
+def outlook_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
     """Say what can be done with a run in which nothing failed."""
     ways = []
     if row.pending:

@@ -43,7 +43,7 @@ class PaceMeter:
     def __init__(self) -> None:
         self._samples: deque[_PaceSample] = deque()
 
-    def measure(self, snapshot: RunSnapshot) -> RunRates:
+    def measure_pace(self, snapshot: RunSnapshot) -> RunRates:
         """Look at the run, and give its pace.
 
         A snapshot that is older than the one before begins another attempt of the run.

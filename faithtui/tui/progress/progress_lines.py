@@ -10,7 +10,15 @@ from faithtui.store.records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.pace import NO_RATES, RunRates, count_calls, count_in_flight
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, escape_text, make_line, width_of, wrap
+from faithtui.tui.theme.lines import (
+    Line,
+    Piece,
+    escape_text,
+    field_lines,
+    make_line,
+    width_of,
+    wrap,
+)
 
 _NAME = 15
 """Cells of the names at the left."""
@@ -157,10 +165,6 @@ def _bar_line(name: str, done: int, total: int, pieces: Sequence[Piece], width: 
     )
 
 
-def _draw_field(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
-    return wrap(pieces, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
-
-
 def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
     waiting = totals.conversations - totals.finished_conversations
     whole = totals.done - totals.incomplete
@@ -187,7 +191,10 @@ def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         bar = _bar_line(
             "budget", totals.cost_nusd, cap, [Piece(f"{spent} / {fmt.format_money(cap)}")], width
         )
-        return [bar, *(_draw_field("", [unknown], width) if unpriced else [])]
+        return [
+            bar,
+            *(field_lines("", [unknown], width, _NAME - 1, look="", most=2) if unpriced else []),
+        ]
     if unpriced:
         told = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
     elif totals.cost_nusd:
@@ -195,7 +202,7 @@ def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     else:
         is_over = run.status in {*_STATUS_OF_ENDED.values(), RunStatus.INCOMPLETE}
         told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
-    return _draw_field("cost", told, width)
+    return field_lines("cost", told, width, _NAME - 1, look="", most=2)
 
 
 def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
@@ -209,7 +216,7 @@ def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         share = 100 * totals.tokens_cached / totals.tokens_in
         told.append(Piece(f" ({share:.0f} % cached)", "quiet"))
     told.append(Piece(f" · {fmt.format_compact_count(totals.tokens_out)} out"))
-    return _draw_field("tokens", told, width)
+    return field_lines("tokens", told, width, _NAME - 1, look="", most=2)
 
 
 def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:

@@ -265,7 +265,7 @@ def _write_budget(session: Session, row: RunRow, wanted: BudgetCaps) -> None:
     Raises:
         ConfigError: It is in money, and the price of the judge is not known.
     """
-    from faithtui.engine.runs.planner import check_budget
+    from faithtui.engine.runs.run_planner import check_budget
 
     spec = row.spec
     environment = session.get_run_environment()

@@ -65,7 +65,7 @@ class RawReplies(Controller[FaithScreen]):
         self.find_item = find_item
         self.find_claim = find_claim
 
-    def offers(self, action: str) -> bool:
+    def is_key_shown(self, action: str) -> bool:
         """Name the key beside a claim whose judge is shown: there it explains the verdict."""
         return not self.session.is_blind and self.find_claim() is not None
 
@@ -87,7 +87,11 @@ class RawReplies(Controller[FaithScreen]):
             if self.session.is_blind
             else 0
         )
-        replies = None if hidden else await self.read(replies_of, self.session, item, claim)
+        replies = (
+            None
+            if hidden
+            else await self.read(read_conversation_replies, self.session, item, claim)
+        )
         self.screen.call_later(self.show_replies, replies, hidden, terms)
 
     def show_replies(
@@ -134,7 +138,7 @@ def count_hidden_verdicts(session: "Session", item: ItemId) -> int:
     return max(hidden, int(view.item.state is not ItemState.DONE))
 
 
-def replies_of(
+def read_conversation_replies(
     session: "Session", item: ItemId, claim: ClaimInWindow | None = None
 ) -> ConversationReplies:
     """Read the calls of a conversation of a run, for the verdict on a claim where one is given."""

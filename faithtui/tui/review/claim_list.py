@@ -16,7 +16,7 @@ from faithtui.tui.review.lines.claim_rows import (
     lay_out_rows,
     mark_cursor,
 )
-from faithtui.tui.review.lines.claims import ClaimListExtras, row_of
+from faithtui.tui.review.lines.claims import ClaimListExtras, find_claim_row
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
 from faithtui.tui.theme.lines import Line
@@ -122,7 +122,7 @@ class ClaimList(RowPane):
         else:  # What is labelled besides, or was before, is not what the title counts.
             answered, queued = extras.queue_done
             count = f"{len(listed)} · {answered}/{queued} of the queue"
-        row = row_of(view, at, at.claim)
+        row = find_claim_row(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
         self.is_waiting = False

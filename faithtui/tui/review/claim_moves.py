@@ -79,7 +79,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if claim is None:
             return None
         window = position.verdict_in(claim, here.window).window
-        return ClaimInWindow(self.screen.name_of(claim), claim.text, window)
+        return ClaimInWindow(self.screen.name_claim(claim), claim.text, window)
 
     def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""
@@ -154,4 +154,4 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if at is not None:
             self.screen.update_view(at)
         else:
-            self.screen.loader.load_next(direction)
+            self.screen.loader.load_next_unlabelled(direction)

@@ -67,23 +67,23 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.mark: ConversationMark | None = None
         """What the conversation shown is known by; None: there is none."""
 
-    def follow_change(self) -> None:
+    def reload_if_changed(self) -> None:
         """Read again if it was this conversation that changed."""
         if self.mark is None:
             self.read_again()
         else:
-            self.follow_store()
+            self.look_for_changes()
 
     @run_in_worker("follow")
-    async def follow_store(self) -> None:
+    async def look_for_changes(self) -> None:
         """Look whether anything of the conversation changed, which costs little."""
         item = self.session.item
-        if item is not None and await self.read(self._mark_of, item) != self.mark:
+        if item is not None and await self.read(self._read_change_mark, item) != self.mark:
             self.read_again()
 
-    def _mark_of(self, item: ItemId) -> ConversationMark | None:
+    def _read_change_mark(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.find_newest_act()
+        newest = store.reviews.find_newest_event()
         rows = store.runs.item_rows([item])
         return (rows[0], newest) if rows else None
 
@@ -172,7 +172,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     @holds_keys(can_give_up=True)
     @run_in_worker("view")
-    async def load_next(self, direction: int, *, after_verdict: bool = False) -> None:
+    async def load_next_unlabelled(self, direction: int, *, after_verdict: bool = False) -> None:
         """Go to the next conversation that has a claim without a verdict."""
         here = self.session.item
         store, run = self.session.store, self.session.run
@@ -205,7 +205,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         terms = session.hiding_terms
-        mark = self._mark_of(item)
+        mark = self._read_change_mark(item)
         view = session.store.runs.review_view(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:
@@ -285,7 +285,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         )
         self.screen.show_state(state, at, fresh=not same)
         if not loaded.tokenised.is_filled:
-            self.compare_rest(loaded.tokenised)
+            self.compare_rest_of_long_texts(loaded.tokenised)
         self.screen.queue_navigator.read_ahead()
         self.screen.session_line.read_again()
         if not same:
@@ -299,7 +299,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.reload()
 
     @run_in_worker("rest")
-    async def compare_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+    async def compare_rest_of_long_texts(self, tokenised: draw_evidence.TokenisedView) -> None:
         """Compare the rest of a long conversation beside the keys, and show what it adds."""
         await self.read(tokenised.fill)
         self.screen.call_later(self._show_rest, tokenised)

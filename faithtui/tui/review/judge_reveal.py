@@ -46,10 +46,9 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
-            words = (
-                f"the judge's verdict on {self.screen.name_of(claim)} revealed, which is recorded"
-            )
-            self.screen.writer.save_act(claim, Action.REVEALED, words)
+            name = self.screen.name_claim(claim)
+            words = f"the judge's verdict on {name} revealed, which is recorded"
+            self.screen.writer.save_event(claim, Action.REVEALED, words)
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
@@ -77,7 +76,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
         words = "the judge's truths of this conversation revealed, which is recorded"
-        self.screen.writer.submit_act(
+        self.screen.writer.submit_event(
             (self.screen.claim or hidden[0]).id,
             words,
             self.session.store.reviews.record_many,
@@ -115,7 +114,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return self.screen.view is not None and self.screen.view.is_blind
         return self.screen.claim is not None
 
-    def offers(self, action: str) -> bool:
+    def is_key_shown(self, action: str) -> bool:
         """Name the key only to whoever works blind; to others it says why it does nothing."""
         return action != "reveal" or self.session.is_blind
 

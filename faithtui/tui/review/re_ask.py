@@ -88,7 +88,7 @@ class ReAsk(Controller["ReviewScreen"]):
         claim, view = self.screen.claim, self.screen.view
         if claim is None or view is None or claim.id != about:
             return
-        item, name = view.item.id, self.screen.name_of(claim)
+        item, name = view.item.id, self.screen.name_claim(claim)
         if cost.is_free:
             self.ask_again(item, claim.id, name)
             return

@@ -176,7 +176,7 @@ class ReviewScreen(FaithScreen):
         """Find a claim of the conversation; None: it is not here any more."""
         return None if self.view is None else position.find_claim(self.view, claim)
 
-    def name_of(self, claim: ClaimView) -> str:
+    def name_claim(self, claim: ClaimView) -> str:
         """Name a claim on the status line."""
         return f"{self.unit_word} {claim.number}"
 
@@ -186,7 +186,7 @@ class ReviewScreen(FaithScreen):
 
     def handle_store_change(self) -> None:
         """Read again if it was this conversation that changed."""
-        self.loader.follow_change()
+        self.loader.reload_if_changed()
 
     def clear_content(self) -> None:
         """Forget what is drawn, and what was said of it."""
@@ -328,7 +328,7 @@ class ReviewScreen(FaithScreen):
         """Let escape drop the range."""
         if event.key == "escape" and self.claim_range.start is not None:
             event.stop()
-            self.claim_range.drop()
+            self.claim_range.drop_range()
 
     # Other screens and windows
 

@@ -43,7 +43,7 @@ class SessionLine(Controller["ReviewScreen"]):
         """Read how far the annotator has come."""
         queue, run = self.session.claim_queue, self.session.run
         if run is not None:
-            self.screen.call_later(self._show, await self.read(self._read_facts, queue, run))
+            self.screen.call_later(self._show_facts, await self.read(self._read_facts, queue, run))
 
     def forget(self) -> None:
         """Say nothing of what was read before."""
@@ -70,6 +70,6 @@ class SessionLine(Controller["ReviewScreen"]):
             known[1],
         )
 
-    def _show(self, facts: "SessionFacts") -> None:
+    def _show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts
         self.screen.follow_runs()

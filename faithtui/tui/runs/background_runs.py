@@ -146,9 +146,9 @@ class BackgroundRuns:
 
 def _plan_runs(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
     """Write runs down as planned, after all of them were checked."""
-    from faithtui.engine.runs import planner
+    from faithtui.engine.runs import run_planner
 
-    return planner.plan_runs(session.store, requests, session.get_run_environment())
+    return run_planner.plan_runs(session.store, requests, session.get_run_environment())
 
 
 def _begin_background_run(session: Session, run: "RunId") -> "BackgroundRun":

@@ -16,9 +16,9 @@ from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import (
     format_tokens_input,
-    format_usd_input,
-    read_optional_nusd,
-    read_tokens,
+    format_typed_dollars,
+    parse_typed_dollars,
+    parse_typed_tokens,
 )
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -59,7 +59,9 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
             yield Label(Content(spent), id="spent")
             with Grid(id="form"):
                 yield Label("dollars")
-                yield PlainInput(value=format_usd_input(spec.budget_nusd), id="usd", compact=True)
+                yield PlainInput(
+                    value=format_typed_dollars(spec.budget_nusd), id="usd", compact=True
+                )
                 yield Label("tokens")
                 yield PlainInput(
                     value=format_tokens_input(spec.budget_tokens), id="tokens", compact=True
@@ -93,8 +95,8 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
         """
         row = self._row
         wanted = BudgetCaps(
-            read_optional_nusd(self.query_one("#usd", Input).value),
-            read_tokens(self.query_one("#tokens", Input).value),
+            parse_typed_dollars(self.query_one("#usd", Input).value),
+            parse_typed_tokens(self.query_one("#tokens", Input).value),
         )
         if wanted.nusd is not None and wanted.nusd < row.cost_nusd:
             raise ConfigError(

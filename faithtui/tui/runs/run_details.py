@@ -17,6 +17,7 @@ from faithtui.tui.theme.lines import (
     Piece,
     escape_line,
     escape_text,
+    field_lines,
     fit_text,
     make_line,
     wrap,
@@ -130,17 +131,13 @@ def run_details(
         named += _list_counts(row, counts, metric, width, chart=height >= _CHART_FROM)
     named += _list_labels(row, metric, trust, width)
     for name, pieces in named:
-        lines += _draw_field(name, pieces, width)
+        lines += field_lines(name, pieces, width, _NAME)
         if name == "scores" and counts is not None and height >= _CHART_FROM:
             rows = 3 if height < 2 * _CHART_FROM else 6
             lines += _chart_lines(counts.score_bins, width, rows)
     for name, pieces in _list_settings(row, metric, changed_options):
-        lines += _draw_field(name, pieces, width)
+        lines += field_lines(name, pieces, width, _NAME)
     return lines
-
-
-def _draw_field(name: str, pieces: list[Piece], width: int) -> list[Line]:
-    return wrap(pieces, width - 1, first=[Piece(f" {fit_text(name, _NAME)}", "quiet")])
 
 
 def _list_troubles(row: RunRow, metric: "MetricSpec", keys: KeyNames) -> Iterator[list[Piece]]:

@@ -131,7 +131,7 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
     )
 
 
-def sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
+def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
     """Make the queue of a drawn sample, as it is served to a person."""
     from faithtui.agreement.sampling.draw import SampleKind
 
@@ -178,7 +178,9 @@ def find_open_item(
     return None
 
 
-def item_of(store: "Store", run: RunId, conversation: ConversationId) -> ItemId | None:
+def find_item_of_conversation(
+    store: "Store", run: RunId, conversation: ConversationId
+) -> ItemId | None:
     """Find a conversation in a run; None when the run does not hold it."""
     queue = store.runs.item_ids(run, "number")
     for start in range(0, len(queue), _AT_ONCE):

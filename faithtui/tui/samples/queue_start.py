@@ -17,7 +17,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.input_queue import holds_keys
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.samples.queue import load_queue_position, sample_queue
+from faithtui.tui.samples.queue import load_queue_position, make_sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -42,10 +42,10 @@ class QueueStart(Controller[FaithScreen]):
     async def work_through(self, sample: SampleId) -> None:
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read(sample_queue, store, sample, reviewer)
+        queue = await self.read(make_sample_queue, store, sample, reviewer)
         position = await self.read(load_queue_position, store, queue, reviewer)
         following = position.list_next(1)
-        self.session.take_queue(queue, following[0][1] if following else None)
+        self.session.start_queue(queue, following[0][1] if following else None)
         self.screen.post_message(ShowScreen("review"))
 
     @holds_keys(can_give_up=True)
@@ -80,7 +80,7 @@ class QueueStart(Controller[FaithScreen]):
             "Label your own claims once more?",
             f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
             "your first verdict hidden. Your answers change no label; they measure your "
-            f"self-consistency (test-retest). About {minutes}.",
+            f"self-agreement (test-retest). About {minutes}.",
             repeat_request,
         )
 

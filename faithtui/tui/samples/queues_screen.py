@@ -75,7 +75,7 @@ class QueuesScreen(FaithScreen):
         "order, so that your labels stand for the rest: stopping early does no harm. "
         "{list.open} works through it from the first claim without your verdict. Blind: the judge "
         "is hidden until you have answered. A spot-check is 20 claims and a decision; repeats are "
-        "claims you labelled once more, to measure your self-consistency (test-retest). "
+        "claims you labelled once more, to measure your self-agreement (test-retest). "
         "Suspicious ones first, filters and searches are not random samples: quick to find faults "
         "with, and nothing is estimated from them."
     )

@@ -23,7 +23,7 @@ from faithtui.agreement.sampling.draw import (
 from faithtui.agreement.sampling.label_plan import (
     LabelPlan,
     count_blind_claims,
-    foresee_widths,
+    predict_half_widths,
 )
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_basis
@@ -63,10 +63,12 @@ _STRATA_WORDS = {
 }
 
 
-def _foresee_widths(basis: PlanBasis, strata: Sequence[Stratum], shown_share: float) -> LabelPlan:
+def _predict_half_widths(
+    basis: PlanBasis, strata: Sequence[Stratum], shown_share: float
+) -> LabelPlan:
     """Foresee the half widths of a sample from the claims that count in figures."""
     drawn = {each.name: each.drawn for each in strata}
-    return foresee_widths(basis.strata, count_blind_claims(drawn, shown_share))
+    return predict_half_widths(basis.strata, count_blind_claims(drawn, shown_share))
 
 
 def _read_stratum_sizes(
@@ -264,7 +266,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             return
         strata = preview_strata(frame, request.plan)
         pace, size, basis, share = self._pace_s, len(frame), self._basis, request.shown_share
-        found = _foresee_widths(basis, strata, share) if basis is not None and wanted else None
+        found = _predict_half_widths(basis, strata, share) if basis is not None and wanted else None
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
                 strata, request.design, size, pace, width, found=found, basis=basis, shown=share

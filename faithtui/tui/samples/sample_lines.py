@@ -445,7 +445,7 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
     if end.check is not None:
         told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.sentences}")])
     elif row.kind is SampleKind.REPEAT:
-        told.append([Piece("The agreement screen shows your self-consistency.")])
+        told.append([Piece("The agreement screen shows your self-agreement.")])
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"

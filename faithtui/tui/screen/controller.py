@@ -67,7 +67,7 @@ class Controller(Generic[ScreenT]):
         """Whether one of its actions can be done now; None: its key is shown dimmed."""
         return True
 
-    def offers(self, action: str) -> bool:
+    def is_key_shown(self, action: str) -> bool:
         """Whether the lines of keys name an action that can be done; its key works anyway."""
         return True
 

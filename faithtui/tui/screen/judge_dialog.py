@@ -121,7 +121,7 @@ def _prompt_lines(prompts: Mapping[str, str] | str, width: int) -> list[Line]:
     return lines
 
 
-def facts_of(session: "Session", run: RunId) -> tuple[str, Mapping[str, str] | str]:
+def read_judge_facts(session: "Session", run: RunId) -> tuple[str, Mapping[str, str] | str]:
     """Read what is known of the judge of a run, and the texts it is asked with.
 
     Imports what is slow: meant for a thread.

@@ -266,12 +266,12 @@ class FaithScreen(Screen[None]):
     @work(exclusive=True, group="judge", exit_on_error=False)
     async def action_about_judge(self) -> None:
         """Say what is known of the judge of the run."""
-        from faithtui.tui.screen.judge_dialog import JudgeDialog, facts_of
+        from faithtui.tui.screen.judge_dialog import JudgeDialog, read_judge_facts
 
         run = self.session.run
         if run is None:
             return
-        facts, prompts = await self.read(facts_of, self.session, run)
+        facts, prompts = await self.read(read_judge_facts, self.session, run)
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
             self.input_queue.open_window(JudgeDialog(title, facts, self.keys, prompts))
@@ -282,10 +282,10 @@ class FaithScreen(Screen[None]):
         found = super().active_bindings
         return drop_writing_keys(found) if self.session.is_read_only else found
 
-    def offers(self, action: str) -> bool:
+    def is_key_shown(self, action: str) -> bool:
         """Whether the lines of keys name the key of an action that can be done now."""
         owner = self._action_owners.get(action)
-        return owner is None or owner.offers(action)
+        return owner is None or owner.is_key_shown(action)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""

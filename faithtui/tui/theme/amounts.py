@@ -14,7 +14,7 @@ _TOKENS = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kKmM]?)")
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def read_optional_nusd(text: str) -> int | None:
+def parse_typed_dollars(text: str) -> int | None:
     """Read an amount of money: `5`, `$2.50`, `$1,234.50`.
 
     Returns:
@@ -32,7 +32,7 @@ def read_optional_nusd(text: str) -> int | None:
     return int(whole) * _NUSD + int(part.ljust(9, "0") or 0)
 
 
-def read_tokens(text: str) -> int | None:
+def parse_typed_tokens(text: str) -> int | None:
     """Read a number of tokens: `800000`, `800,000`, `800k`, `1.5M`; blanks may be between digits.
 
     Returns:
@@ -51,7 +51,7 @@ def read_tokens(text: str) -> int | None:
     return count
 
 
-def format_usd_input(nusd: int | None) -> str:
+def format_typed_dollars(nusd: int | None) -> str:
     """Write an amount as it is typed; "" for no limit."""
     if nusd is None:
         return ""

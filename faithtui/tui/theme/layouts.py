@@ -209,15 +209,15 @@ def plan_agreement(width: int, height: int, empty: Collection[str] = ()) -> Plan
         if any(name not in empty for name, _ in panes)
     ]
     plan: dict[str, Box] = {}
-    tops = _share_out(height, [weight for weight, _ in kept])
+    tops = _split_by_weight(height, [weight for weight, _ in kept])
     for (_, panes), (y, tall) in zip(kept, tops, strict=True):
-        columns = _share_out(width, [weight for _, weight in panes])
+        columns = _split_by_weight(width, [weight for _, weight in panes])
         for (name, _), (x, wide) in zip(panes, columns, strict=True):
             plan[name] = Box(x, y, wide, tall)
     return plan
 
 
-def _share_out(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
+def _split_by_weight(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
     """Share cells out by weight: where each part begins, and its size. They add up to all."""
     total, done, at = sum(weights), 0, 0
     parts = []

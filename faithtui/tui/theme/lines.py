@@ -69,6 +69,29 @@ def width_of(pieces: Iterable[Piece]) -> int:
     return sum(cell_len(piece.text) for piece in pieces)
 
 
+def field_lines(
+    name: str,
+    pieces: Sequence[Piece],
+    width: int,
+    name_width: int,
+    *,
+    look: str = "quiet",
+    most: int | None = None,
+) -> list[Line]:
+    """Draw a name with what it stands for beside it.
+
+    Args:
+        name: The name; "" goes on with the field above.
+        pieces: What it stands for.
+        width: Cells of a line.
+        name_width: Cells of the name.
+        look: Of the name.
+        most: Lines at most; None: as many as it takes.
+    """
+    head = [Piece(f" {fit_text(name, name_width)}", look)]
+    return wrap(pieces, width - 1, first=head, most=most)
+
+
 def fit_text(text: str, width: int, *, right: bool = False) -> str:
     """Make a text exactly `width` cells wide: cut with … or filled with blanks.
 

@@ -128,11 +128,11 @@ def _read_keys(text: str, active: Mapping[str, str]) -> tuple[events.Key, ...]:
         known = active.get(name)
         if known is None and not (len(name) == 1 and name.isalnum()):
             return ()
-        keys.append(_make_key(known or name))
+        keys.append(_make_key_event(known or name))
     return tuple(keys)
 
 
-def _make_key(key: str) -> events.Key:
+def _make_key_event(key: str) -> events.Key:
     return events.Key(key, key if len(key) == 1 else None)
 
 

@@ -29,7 +29,7 @@ from faithtui.agreement.labelled_units import (
     StratumCounts,
     UnitScores,
 )
-from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
+from faithtui.agreement.report.compare import PairedUnit, compute_self_agreement
 from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.probes import make_probe_figures
 from faithtui.agreement.report.rater_comparison import RepeatedLabel
@@ -313,7 +313,7 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         settings,
         judged=JudgingDescription("turn-faithfulness", text or "judge-x"),
         other=OtherJudge(text or "judge-y", other),
-        repeats=compute_self_consistency(repeats, WORDS),
+        repeats=compute_self_agreement(repeats, WORDS),
     )
     return replace(made, probes=ProbeTrial(text or "judge-x", "x 1", 40, 3, probes, False))
 

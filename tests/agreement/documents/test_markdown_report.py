@@ -173,7 +173,7 @@ def test_a_rich_report_has_all_sections() -> None:
     for heading in (
         "### Inter-annotator agreement: claims",
         "### Labels given blind, and with the judge's verdict shown",
-        "### Self-consistency of annotators (test-retest)",
+        "### Self-agreement of annotators (test-retest)",
         "### By turn",
         "### By reason code",
         "### Disagreements: claims",

@@ -81,10 +81,10 @@ def _joint(given: Given) -> JointCounts:
     """Read two orderings of the same units; categories stand in the order of the scale."""
     kind = read.kind_of(given, "pairs", "score_matrix", "scores", "score_table", "confusion")
     if kind == "scores":
-        return JointCounts.of_pairs(*_scores(given))
+        return JointCounts.from_pairs(*_scores(given))
     if kind in ("pairs", "score_matrix"):
         pairs = _pairs(given)
-        return JointCounts.of_pairs([x for x, _ in pairs], [y for _, y in pairs])
+        return JointCounts.from_pairs([x for x, _ in pairs], [y for _, y in pairs])
     if kind == "score_table":
         levels = _score_table(given)
         counts = np.array([levels[score] for score in sorted(levels)], np.int64).reshape(-1, 2)
@@ -93,7 +93,7 @@ def _joint(given: Given) -> JointCounts:
     used = np.nonzero(counts)
     # Levels that nobody used are none.
     x, y = (np.unique(each, return_inverse=True)[1] for each in used)
-    return JointCounts.of_counts(x, y, counts[used])
+    return JointCounts.from_counts(x, y, counts[used])
 
 
 def _pairs(given: Given) -> list[tuple[float, float]]:

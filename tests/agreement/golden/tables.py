@@ -146,7 +146,7 @@ def conversations(fields: Fields) -> GroupedMatrix:
     names = _names(fields)
     clusters = [_counts(each, len(names)) for each in _list(_field(fields, "clusters"), "clusters")]
     counts = np.array(clusters, np.int64).reshape(len(clusters), len(names), len(names))
-    return GroupedMatrix.of_groups(names, np.moveaxis(counts, 0, -1)[None])
+    return GroupedMatrix.from_groups(names, np.moveaxis(counts, 0, -1)[None])
 
 
 def discordant(fields: Fields) -> tuple[int, int]:
@@ -203,7 +203,7 @@ def verified(fields: Fields) -> GroupedMatrix:
     strata = labelled * np.eye(len(names), dtype=np.int64)[:, None]
     if (strata.sum(axis=(1, 2)) > populations).any():
         raise InputError("more labelled than there are", field="labelled")
-    return GroupedMatrix.of_groups(names, strata[..., None], populations=populations[:, None])
+    return GroupedMatrix.from_groups(names, strata[..., None], populations=populations[:, None])
 
 
 def weights_of(fields: Fields, params: Fields) -> DisagreementWeights | None:

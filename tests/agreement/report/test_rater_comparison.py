@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
+from faithtui.agreement.report.compare import compare_raters, compute_self_agreement
 from faithtui.agreement.report.rater_comparison import (
     ClaimOpinions,
     ComparisonFilter,
@@ -103,12 +103,12 @@ def test_x_is_a_word_among_people() -> None:
 
 
 def test_a_person_is_compared_with_the_others_alone_and_with_themselves() -> None:
-    again = compute_self_consistency(
+    again = compute_self_agreement(
         [RepeatedLabel("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names
     )
     alone = compare_raters([claim(ann="yes")], [ONE], FAITHFULNESS, again)
     (ann,) = alone.people
     assert (ann.claims, ann.figures.n) == (1, 0)
-    assert ann.self_consistency == again[0]
+    assert ann.self_agreement == again[0]
     assert alone.pairs == ()
     assert compare_raters([], [], FAITHFULNESS).people == ()

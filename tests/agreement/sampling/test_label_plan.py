@@ -13,11 +13,11 @@ from faithtui.agreement.sampling.label_plan import (
     PlanTarget,
     count_blind_claims,
     count_claims_to_draw,
-    foresee_widths,
     limit_labels_per_stratum,
     list_missed_widths,
     plan_for_budget,
     plan_for_target,
+    predict_half_widths,
 )
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
 
@@ -28,7 +28,7 @@ Z = 1.959964
 
 
 def test_widths_are_those_of_the_formulas_by_hand() -> None:
-    found = foresee_widths(STRATA, {"judge no": 50, "judge yes": 100})
+    found = predict_half_widths(STRATA, {"judge no": 50, "judge yes": 100})
     flagged = 100**2 * 0.5 * 0.5 / 50
     share = 11 / 102
     passed = 900**2 * share * (1 - share) / 100
@@ -46,7 +46,7 @@ def test_widths_are_those_of_the_formulas_by_hand() -> None:
 def test_a_design_effect_widens_by_its_root() -> None:
     sizes = {"judge no": 50, "judge yes": 100}
     strata = (FLAGGED, replace(PASSED, share=0.5))
-    plain, wider = (foresee_widths(strata, sizes, design_effect=each) for each in (1, 4))
+    plain, wider = (predict_half_widths(strata, sizes, design_effect=each) for each in (1, 4))
     assert plain.rate is not None
     assert wider.rate == pytest.approx(2 * plain.rate)
 
@@ -55,14 +55,14 @@ def test_recall_is_not_about_claims_without_a_verdict() -> None:
     """A third stratum, and as many claims among others, change what recall is to be expected."""
     silent = PlanStratum("judge without a verdict", 500, False, 0.2, without_verdict=500)
     sizes = {"judge no": 50, "judge yes": 100, "judge without a verdict": 40}
-    alone = foresee_widths(STRATA, sizes)
-    beside = foresee_widths((*STRATA, silent), sizes)
+    alone = predict_half_widths(STRATA, sizes)
+    beside = predict_half_widths((*STRATA, silent), sizes)
     assert beside.recall == alone.recall
     assert beside.rate != alone.rate
     # A label of the mixture is one of a claim with a verdict in nine of ten cases.
     mixed = replace(PASSED, population=1000, without_verdict=100)
-    found = foresee_widths((FLAGGED, mixed), {"judge no": 50, "judge yes": 1000})
-    plain = foresee_widths((FLAGGED, PASSED), {"judge no": 50, "judge yes": 900})
+    found = predict_half_widths((FLAGGED, mixed), {"judge no": 50, "judge yes": 1000})
+    plain = predict_half_widths((FLAGGED, PASSED), {"judge no": 50, "judge yes": 900})
     assert found.recall == pytest.approx(plain.recall, rel=0.01)
     target = PlanTarget(recall=0.1)
     planned = plan_for_target((*STRATA, silent), target, fewest=1).sizes
@@ -89,7 +89,7 @@ def test_no_smaller_allocation_reaches_the_target(target: PlanTarget) -> None:
     least = min(
         a + b
         for a, b in product(range(1, 41), range(1, 161))
-        for each in (foresee_widths(strata, {"a": a, "b": b}),)
+        for each in (predict_half_widths(strata, {"a": a, "b": b}),)
         if (target.rate is None or (each.rate or 1) <= target.rate)
         and (target.recall is None or (each.recall or 1) <= target.recall)
     )
@@ -117,7 +117,7 @@ def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
     strata = limit_labels_per_stratum(STRATA, 0.2)
     everything = plan_for_target(strata, PlanTarget(rate=1e-9))
     assert everything.sizes == {"judge no": 80, "judge yes": 720}
-    assert everything == foresee_widths(STRATA, {"judge no": 80, "judge yes": 720})
+    assert everything == predict_half_widths(STRATA, {"judge no": 80, "judge yes": 720})
     assert everything.rate is not None
     assert everything.rate > 0.005
     assert [name for name, _, _ in list_missed_widths(everything, PlanTarget(1e-9))] == [
@@ -198,7 +198,9 @@ def test_reports_of_such_samples_have_the_foreseen_width() -> None:
         found = report.rate.corrected_this_run
         assert found.ci_low is not None
         assert found.ci_high is not None
-        pairs.append(((found.ci_high - found.ci_low) / 2, foresee_widths(strata, sizes).rate or 0))
+        pairs.append(
+            ((found.ci_high - found.ci_low) / 2, predict_half_widths(strata, sizes).rate or 0)
+        )
     measured, foreseen = np.mean(pairs, axis=0)
     # A little less than foreseen where an end of the interval is an end of what is possible.
     assert measured == pytest.approx(foreseen, rel=0.1)

@@ -184,17 +184,19 @@ def strata(chance: random.Random, groups: int) -> tuple[Ints, Ints]:
 
 def stratified(chance: random.Random, groups: int) -> GroupedMatrix:
     populations, labelled = strata(chance, groups)
-    return GroupedMatrix.of_groups(NAMES, labelled, populations=populations)
+    return GroupedMatrix.from_groups(NAMES, labelled, populations=populations)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
     populations, labelled = strata(random.Random(seed), 12)
-    groups = GroupedMatrix.of_groups(NAMES, labelled, populations=populations)
+    groups = GroupedMatrix.from_groups(NAMES, labelled, populations=populations)
     wanted: list[Point] = []
     for out in range(12):
         kept = np.arange(12) != out
-        rest = GroupedMatrix.of_groups(NAMES, labelled[..., kept], populations=populations[:, kept])
+        rest = GroupedMatrix.from_groups(
+            NAMES, labelled[..., kept], populations=populations[:, kept]
+        )
         wanted.append(KAPPA.compute.compute_over_groups(rest))
     assert_same_values(spread_out(*compute_left_out(KAPPA.compute, groups)), wanted)
     cells = groups.weighted_total
@@ -210,10 +212,10 @@ def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
 def test_a_stratum_without_labels_leaves_the_table_unknown() -> None:
     labelled = np.zeros((2, 2, 2, 1), np.int64)
     labelled[0, 0, 0] = 2
-    unknown = GroupedMatrix.of_groups("ab", labelled, populations=np.array([[2], [3]]))
+    unknown = GroupedMatrix.from_groups("ab", labelled, populations=np.array([[2], [3]]))
     assert unknown.weighted_total is Reason.NO_ITEMS
     assert KAPPA.compute.compute_over_groups(unknown) is Reason.NO_ITEMS
-    known = GroupedMatrix.of_groups("ab", labelled, populations=np.array([[2], [0]]))
+    known = GroupedMatrix.from_groups("ab", labelled, populations=np.array([[2], [0]]))
     cells = known.weighted_total
     assert isinstance(cells, ConfusionMatrix)
     assert cells.counts == ((2, 0), (0, 0))
@@ -264,7 +266,7 @@ CLUSTERS = (((5, 1), (0, 2)), ((3, 0), (2, 1)), ((6, 0), (1, 0)), ((2, 2), (0, 4
 def of_clusters(
     clusters: tuple[tuple[tuple[int, int], tuple[int, int]], ...],
 ) -> GroupedMatrix:
-    return GroupedMatrix.of_groups(("yes", "no"), np.moveaxis(np.array(clusters), 0, -1)[None])
+    return GroupedMatrix.from_groups(("yes", "no"), np.moveaxis(np.array(clusters), 0, -1)[None])
 
 
 @pytest.mark.parametrize("clusters", [CLUSTERS, CLUSTERS[:1], (*CLUSTERS, CLUSTERS[0])])
@@ -309,7 +311,7 @@ def test_resampling_comes_near_the_exact_bootstrap() -> None:
 def test_each_kind_comes_as_often_as_the_binomial_says(often: int, rare: int) -> None:
     counts = np.zeros((1, 2, 2, 2), np.int64)
     counts[0, 0, 0, 0] = counts[0, 1, 1, 1] = 1
-    groups = GroupedMatrix.of_groups("ab", counts, times=np.array([often, rare]))
+    groups = GroupedMatrix.from_groups("ab", counts, times=np.array([often, rare]))
     count, draws = often + rare, 1_000
     found = Resamples(groups, draws, 1).make_matrices()
     assert set(found.n.tolist()) == {count}

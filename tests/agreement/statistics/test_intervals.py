@@ -39,7 +39,7 @@ def golden(*statistics: str) -> list[Any]:
 
 def grouped(case: dict[str, Any]) -> GroupedMatrix:
     counts = np.array(case["input"]["clusters"], np.int64)
-    return GroupedMatrix.of_groups(case["input"]["categories"], np.moveaxis(counts, 0, -1)[None])
+    return GroupedMatrix.from_groups(case["input"]["categories"], np.moveaxis(counts, 0, -1)[None])
 
 
 @pytest.mark.parametrize("case", golden("jackknife_se_kappa", "jackknife_se_agreement"))

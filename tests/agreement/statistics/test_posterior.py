@@ -46,7 +46,7 @@ def stratified(
     verdicts = np.zeros((2, 2, groups), np.int64)
     verdicts[0, 0] = passed // groups
     verdicts[1, 1] = flagged // groups
-    return GroupedMatrix.of_groups(
+    return GroupedMatrix.from_groups(
         LABELS,
         counts,
         populations=verdicts.sum(axis=1),
@@ -89,7 +89,7 @@ def test_labels_of_single_units_have_the_posterior_of_jeffreys() -> None:
     counts = np.zeros((1, 2, 2, 200), np.int64)
     counts[0, 0, 0, :190] = 1
     counts[0, 1, 0, 190:] = 1
-    whole = GroupedMatrix.of_groups(LABELS, counts)
+    whole = GroupedMatrix.from_groups(LABELS, counts)
     shares = PREVALENCE.compute(draw_matrices(whole.collapse(("no",))))[0]
     # Beta(10.5, 190.5), whose variance is made a third larger, and a little by Student's t.
     mean = 10.5 / 201
@@ -120,7 +120,7 @@ def test_equal_labels_give_equal_intervals_whatever_the_order_of_groups() -> Non
     frame = UnitFrame(
         *map(shuffled, (whole.frame.labelled, whole.frame.unfair, whole.frame.verdicts))
     )
-    other = GroupedMatrix.of_groups(
+    other = GroupedMatrix.from_groups(
         LABELS,
         frame.labelled,
         populations=frame.verdicts.sum(axis=1),
@@ -173,7 +173,7 @@ def test_groups_that_all_say_the_same_are_few_all_the_same() -> None:
     counts = np.zeros((1, 2, 2, 20), np.int64)
     counts[0, 1, 1] = 1
     counts[0, 0, 1, :10] = 1
-    whole = GroupedMatrix.of_groups(LABELS, counts).collapse(("no",))
+    whole = GroupedMatrix.from_groups(LABELS, counts).collapse(("no",))
     statistics = {"recall": RECALL, "specificity": SPECIFICITY}
     for name, found in estimate_figures_by_posterior(statistics, whole).items():
         before = estimate_figures(statistics, whole)[name]
@@ -187,7 +187,7 @@ def test_parts_without_an_interval_get_none_from_draws() -> None:
     counts = np.zeros((1, 2, 2, 30), np.int64)
     counts[0, 0, 0] = 3
     counts[0, 1, 0, 0] = 1
-    whole = GroupedMatrix.of_groups(LABELS, counts).collapse(("no",))
+    whole = GroupedMatrix.from_groups(LABELS, counts).collapse(("no",))
     assert estimate_figures_by_posterior({"recall": RECALL}, whole)["recall"].ci_low is None
 
 
@@ -200,7 +200,7 @@ def test_many_strata_share_the_labels_given_beforehand() -> None:
     for stratum in range(30):
         verdicts[stratum, 0, stratum::30] = 10
     none = np.zeros((30, 2, 90), np.int64)
-    whole = GroupedMatrix.of_groups(
+    whole = GroupedMatrix.from_groups(
         LABELS,
         counts,
         populations=verdicts.sum(axis=1),
@@ -220,7 +220,7 @@ def test_a_stratum_with_labels_of_one_group_leaves_a_figure_without_interval() -
     verdicts = np.zeros((2, 2, 40), np.int64)
     verdicts[0, 0], verdicts[1, 1] = 19, 2
     none = np.zeros((2, 2, 40), np.int64)
-    whole = GroupedMatrix.of_groups(
+    whole = GroupedMatrix.from_groups(
         LABELS,
         counts,
         populations=verdicts.sum(axis=1),
@@ -234,7 +234,7 @@ def test_alpha_of_few_units_stays_in_its_range() -> None:
     counts = np.zeros((1, 2, 2, 5), np.int64)
     for place, (human, judge) in enumerate([(0, 0), (0, 1), (1, 0), (0, 0), (1, 0)]):
         counts[0, human, judge, place] = 1
-    whole = GroupedMatrix.of_groups(LABELS, counts)
+    whole = GroupedMatrix.from_groups(LABELS, counts)
     for level in (0.95, 0.99):
         found = estimate_figures_by_posterior({"alpha": ALPHA}, whole, level)["alpha"]
         assert found.ci_low is not None
@@ -287,7 +287,7 @@ def test_many_strata_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     unfair = np.zeros_like(verdicts)
 
     def estimate() -> Estimate:
-        whole = GroupedMatrix.of_groups(
+        whole = GroupedMatrix.from_groups(
             LABELS,
             counts,
             populations=verdicts.sum(axis=1),

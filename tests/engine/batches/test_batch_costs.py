@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
@@ -76,7 +76,7 @@ async def test_a_run_asked_singly_finds_what_batches_brought(
 ) -> None:
     await come_back(store, openai.plan(store))
     request = RunRequest(judge="openai:w", base_url=openai.server.url)
-    run = planner.plan_run(store, request, environ={})
+    run = run_planner.plan_run(store, request, environ={})
     judge = AnsweringJudge()
     judge.fingerprint = store.runs.row(run).spec.judge_fingerprint
     await runner.execute_run(store, run, silent, judge=opened(judge))
@@ -190,4 +190,4 @@ async def test_a_run_that_judges_anothers_claims_waits_for_them(
 
 def test_a_judge_that_is_asked_here_takes_no_batches(store: Store) -> None:
     with pytest.raises(ConfigError, match="offline takes no batches: run without --batch"):
-        planner.plan_run(store, RunRequest(judge="offline", batch=True), environ={})
+        run_planner.plan_run(store, RunRequest(judge="offline", batch=True), environ={})

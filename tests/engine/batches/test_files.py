@@ -11,7 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.batches import batch_run
 from faithtui.engine.batches.batch_driver import AT_ONCE
 from faithtui.engine.batches.files import AnswerImport, export_questions, import_answers
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def plan(store: Store, **how: object) -> RunId:
     request = RunRequest(judge="vllm:w", **how)  # type: ignore[arg-type]  # checked by the class
-    return planner.plan_run(store, request, environ={})
+    return run_planner.plan_run(store, request, environ={})
 
 
 def served(line: str) -> dict[str, Any]:
@@ -211,7 +211,7 @@ async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(
     store: Store, tmp_path: Path
 ) -> None:
     with provider("openai") as live:
-        run = planner.plan_run(
+        run = run_planner.plan_run(
             store, RunRequest(judge="openai:w", base_url=live.server.url), environ={}
         )
         await export_questions(store, run, tmp_path / "q.jsonl")
@@ -236,8 +236,8 @@ async def test_only_judges_that_speak_openais_protocol_have_files(
 ) -> None:
     request = RunRequest(judge="anthropic:w", base_url="http://localhost:1")
     for run in (
-        planner.plan_run(store, request, environ={}),
-        planner.plan_run(store, RunRequest(judge="offline"), environ={}),
+        run_planner.plan_run(store, request, environ={}),
+        run_planner.plan_run(store, RunRequest(judge="offline"), environ={}),
     ):
         with pytest.raises(ConfigError, match="cannot be written in OpenAI's form"):
             await export_questions(store, run, tmp_path / "q.jsonl")

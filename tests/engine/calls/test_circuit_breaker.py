@@ -127,17 +127,17 @@ async def test_a_judge_of_which_half_fails_is_not_given_up(
 def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
     breaker = CircuitBreaker(FailureLimit(in_a_row=3), 10)
     for n in range(2):
-        breaker.note_failure("verdicts", f"v{n}", "A", "so")
-        breaker.note_failure("verdicts", f"w{n}", "B", "so")
-    breaker.note_failure("verdicts", "v1", "A", "the same question, for somebody else")
-    breaker.note_answer("truths")
-    breaker.note_answer("verdicts-again")
-    breaker.note_failure("truths", "t0", "A", "so")
-    breaker.note_failure("claims", "c0", "A", "so")
+        breaker.count_failure("verdicts", f"v{n}", "A", "so")
+        breaker.count_failure("verdicts", f"w{n}", "B", "so")
+    breaker.count_failure("verdicts", "v1", "A", "the same question, for somebody else")
+    breaker.count_answer("truths")
+    breaker.count_answer("verdicts-again")
+    breaker.count_failure("truths", "t0", "A", "so")
+    breaker.count_failure("claims", "c0", "A", "so")
     with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
-        breaker.note_failure("verdicts-again", "v2", "A", "so")
+        breaker.count_failure("verdicts-again", "v2", "A", "so")
     with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
-        breaker.note_failure("claims", "c1", "A", "what was on its way says the same")
+        breaker.count_failure("claims", "c1", "A", "what was on its way says the same")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from faithtui.engine.batches.files import export_questions, import_answers
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.library.measurement import measure
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ImageHostNotAllowed, InputError, JudgeRequestRejected
@@ -114,7 +114,7 @@ HERE = RunEnvironment(image_hosts=("example.org",))
 def over_the_network(store: Store, environment: RunEnvironment = HERE, **changes: object) -> RunId:
     """Plan a run of a judge whose provider would fetch what it is sent."""
     request = RunRequest(judge="vllm:w", **changes)  # type: ignore[arg-type]  # checked by the class
-    return planner.plan_run(store, request, environ={}, environment=environment)
+    return run_planner.plan_run(store, request, environ={}, environment=environment)
 
 
 @pytest.mark.parametrize("hosts", [(), ("example.com",), ("cdn.example.org",), ("org",)])

@@ -27,7 +27,7 @@ from faithtui.engine.preview.estimates import (
     scale_to_preview,
 )
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
@@ -200,7 +200,7 @@ def test_nothing_is_written_and_nothing_planned(store: Store) -> None:
 
 def test_a_preview_of_planned_runs_says_what_the_order_would(store: Store) -> None:
     ordered = preview_requests(store, [RunRequest(judge=PAID)])
-    run = planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
+    run = run_planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
     assert preview_runs(store, [run]) == ordered
 
 

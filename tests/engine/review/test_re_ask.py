@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.ids import ClaimId
 from faithtui.engine.review.re_ask import re_ask_claim
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.judges.base import JudgeReply, JudgeRequest
@@ -88,7 +88,7 @@ async def test_a_claim_that_is_not_there_is_an_error(store: Store) -> None:
 async def test_a_judge_that_always_says_the_same_says_it_again(
     store: Store, metric: str, strategy: str
 ) -> None:
-    run = planner.plan_run(store, RunRequest(metric=metric, strategy=strategy))
+    run = run_planner.plan_run(store, RunRequest(metric=metric, strategy=strategy))
     await runner.execute_run(store, run, lambda event: None)
     (item,) = store.runs.item_ids(run)
     calls = store.runs.row(run).calls

@@ -6,8 +6,8 @@ import pytest
 
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.events import RunEnded
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -12,7 +12,7 @@ from faithtui.engine.review.run_prompts import (
     list_prompt_sets,
     read_run_prompts,
 )
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.events import (
     Draining,
@@ -445,7 +445,7 @@ async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
 async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> None:
     first = planned(store)
     await runner.execute_run(store, first, lambda event: None, judge=opened(CountingJudge()))
-    second = planner.plan_run(store, RunRequest(claims_run=first))
+    second = run_planner.plan_run(store, RunRequest(claims_run=first))
     judge = CountingJudge()
     judge.fingerprint = "another"
     await runner.execute_run(store, second, lambda event: None, judge=opened(judge))
@@ -459,7 +459,7 @@ async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> No
 
 async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) -> None:
     first = planned(store)
-    second = planner.plan_run(store, RunRequest(claims_run=first))
+    second = run_planner.plan_run(store, RunRequest(claims_run=first))
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(second)
     assert (row.done, row.skipped) == (0, 2)

@@ -9,8 +9,8 @@ from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.engine.runs.runner import execute_run
 from faithtui.engine.runs.yield_to_ui import UiYielder
 from faithtui.judges.base import JudgeReply, JudgeRequest

@@ -16,9 +16,9 @@ from faithtui.judges.providers.prices import (
     PackagePrices,
     Price,
     PriceTable,
-    cost_nusd,
-    cost_usd,
-    max_cost_nusd,
+    compute_cost_nusd,
+    compute_cost_usd,
+    compute_max_cost_nusd,
     read_prices,
 )
 from tests.judges.acme import install
@@ -49,23 +49,23 @@ def test_a_hundred_thousand_tokens_each_way_cost_a_tenth_of_the_listed_prices(
     judge: str, dollars: float
 ) -> None:
     usage = Usage(tokens_in=100_000, tokens_out=100_000, tokens_cached=0)
-    assert cost_usd(judge, usage) == pytest.approx(dollars)
+    assert compute_cost_usd(judge, usage) == pytest.approx(dollars)
 
 
 def test_cached_tokens_cost_their_own_price() -> None:
     usage = Usage(tokens_in=1_000, tokens_out=200, tokens_cached=400)
     expected = (600 * 2.0 + 400 * 0.2 + 200 * 10.0) / 1_000_000
-    assert cost_usd("openai:gpt-6-sol", usage) == pytest.approx(expected)
+    assert compute_cost_usd("openai:gpt-6-sol", usage) == pytest.approx(expected)
 
 
 def test_more_cached_tokens_than_read_ones_are_not_subtracted() -> None:
     usage = Usage(tokens_in=10, tokens_out=0, tokens_cached=1_000)
-    assert cost_usd("openai:gpt-6-sol", usage) == pytest.approx(10 * 0.2 / 1_000_000)
+    assert compute_cost_usd("openai:gpt-6-sol", usage) == pytest.approx(10 * 0.2 / 1_000_000)
 
 
 @pytest.mark.parametrize("judge", ["offline", "replay:replies.jsonl"])
 def test_a_judge_without_a_bill_costs_nothing(judge: str) -> None:
-    assert cost_usd(judge, Usage()) == 0.0
+    assert compute_cost_usd(judge, Usage()) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -80,28 +80,30 @@ def test_a_judge_without_a_bill_costs_nothing(judge: str) -> None:
     ],
 )
 def test_what_is_not_known_is_not_free(judge: str, usage: Usage) -> None:
-    assert cost_usd(judge, usage) is None
+    assert compute_cost_usd(judge, usage) is None
 
 
 @pytest.mark.parametrize("name", ["gpt-6-luna-2026-10-01", "gpt-6-luna-20261001"])
 def test_a_dated_version_costs_what_its_model_does(name: str) -> None:
     usage = Usage(tokens_in=100, tokens_out=100)
-    assert cost_usd(f"openai:{name}", usage) == cost_usd("openai:gpt-6-luna", usage)
+    assert compute_cost_usd(f"openai:{name}", usage) == compute_cost_usd("openai:gpt-6-luna", usage)
 
 
 def test_another_server_has_no_price_of_the_providers() -> None:
     usage = Usage(tokens_in=100, tokens_out=100)
-    elsewhere = cost_usd("openai:gpt-6-luna", usage, base_url="http://relay.example:8080")
+    elsewhere = compute_cost_usd("openai:gpt-6-luna", usage, base_url="http://relay.example:8080")
     assert elsewhere is None
-    official = cost_usd("openai:gpt-6-luna", usage, base_url="https://eu.api.openai.com/v1")
-    assert official == cost_usd("openai:gpt-6-luna", usage)
+    official = compute_cost_usd("openai:gpt-6-luna", usage, base_url="https://eu.api.openai.com/v1")
+    assert official == compute_cost_usd("openai:gpt-6-luna", usage)
 
 
 def test_a_cached_token_without_a_price_of_its_own_costs_the_full_one(tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_text(ONE_PRICE)
     usage = Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=1_000_000)
-    cost = cost_usd("openai:llama3:8b", usage, base_url="http://localhost:8080", table=table)
+    cost = compute_cost_usd(
+        "openai:llama3:8b", usage, base_url="http://localhost:8080", table=table
+    )
     assert cost == pytest.approx(0.5)
 
 
@@ -147,7 +149,7 @@ def at(day: str) -> PackagePrices:
 
 def test_a_longer_request_costs_what_the_package_says_of_its_length() -> None:
     def cost(tokens: int) -> float | None:
-        return cost_usd("openai:gpt-6-luna", Usage(tokens, 0))
+        return compute_cost_usd("openai:gpt-6-luna", Usage(tokens, 0))
 
     assert cost(272_000) == pytest.approx(272_000 * 0.1 / 1_000_000)
     assert cost(272_001) == pytest.approx(272_001 * 0.2 / 1_000_000)
@@ -173,29 +175,31 @@ def test_a_table_of_ones_own_counts_before_the_package(tmp_path: Path) -> None:
     own = ONE_PRICE + '[[price]]\njudge = "openai:gpt-6-luna"\ninput = 7\noutput = 9\n'
     path.write_text(own)
     table = read_prices(path)
-    local = cost_usd("openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=path)
+    local = compute_cost_usd(
+        "openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=path
+    )
     assert local == pytest.approx(1.5)
-    assert cost_usd("openai:gpt-6-luna", MILLION, table=path) == pytest.approx(16)
+    assert compute_cost_usd("openai:gpt-6-luna", MILLION, table=path) == pytest.approx(16)
     assert table.find_source("openai:gpt-6-luna", None) == "prices.toml, 2026-12-01"
     # What it does not list is the package's.
-    assert cost_usd("openai:gpt-6-sol", MILLION, table=path) == cost_usd(
+    assert compute_cost_usd("openai:gpt-6-sol", MILLION, table=path) == compute_cost_usd(
         "openai:gpt-6-sol", MILLION
     )
     from_package = table.find_source("openai:gpt-6-sol", None) or ""
     assert from_package.startswith("genai-prices ")
     assert table.sources == f"prices.toml, 2026-12-01; then {from_package}"
-    assert cost_usd("openai:llama3:8b", MILLION, table=path) is None
-    assert cost_usd("offline", MILLION, table=path) == 0.0
+    assert compute_cost_usd("openai:llama3:8b", MILLION, table=path) is None
+    assert compute_cost_usd("offline", MILLION, table=path) == 0.0
 
 
 def test_a_provider_is_recognised_by_its_address() -> None:
-    groq = cost_usd(
+    groq = compute_cost_usd(
         "openai:llama-3.3-70b-versatile", MILLION, base_url="https://api.groq.com/openai/v1"
     )
     assert groq is not None
     assert groq > 0
     # The same model of nobody in particular has no price.
-    assert cost_usd("openai:llama-3.3-70b-versatile", MILLION) is None
+    assert compute_cost_usd("openai:llama-3.3-70b-versatile", MILLION) is None
 
 
 def test_every_price_of_the_package_can_be_counted_with() -> None:
@@ -210,7 +214,7 @@ def test_every_price_of_the_package_can_be_counted_with() -> None:
                 price = table.find_price(judge, None, batch=batch)
                 if isinstance(price, Price):
                     counted += 1
-                    cost = table.cost_nusd(judge, Usage(1_000, 1_000), batch=batch)
+                    cost = table.compute_cost_nusd(judge, Usage(1_000, 1_000), batch=batch)
                     assert cost == math.ceil((price.input + price.output) * 1e6 - 1e-6), judge
     assert counted > 200
 
@@ -241,7 +245,7 @@ def test_cost_is_never_negative_and_grows_with_every_token(
     read: int, written: int, cached: int
 ) -> None:
     def cost(usage: Usage) -> float:
-        dollars = cost_usd("anthropic:claude-haiku-5-5", usage)
+        dollars = compute_cost_usd("anthropic:claude-haiku-5-5", usage)
         assert dollars is not None
         return dollars
 
@@ -263,44 +267,44 @@ def test_cost_is_never_negative_and_grows_with_every_token(
 )
 def test_a_server_on_this_machine_sends_no_bill(judge: str, base_url: str | None) -> None:
     # Not even one that tells no tokens.
-    assert cost_nusd(judge, Usage(), base_url=base_url) == 0
-    assert max_cost_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
+    assert compute_cost_nusd(judge, Usage(), base_url=base_url) == 0
+    assert compute_max_cost_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
 
 
 def test_a_server_in_the_network_has_no_known_price() -> None:
-    assert cost_nusd("ollama:m", Usage(1, 1), base_url="http://gpu.example:11434") is None
+    assert compute_cost_nusd("ollama:m", Usage(1, 1), base_url="http://gpu.example:11434") is None
 
 
 def test_cost_is_counted_in_whole_nano_dollars() -> None:
     # 2.00 $/M are 2,000 nano-dollars a token, 0.20 are 200, 10.00 are 10,000.
-    cost = cost_nusd("openai:gpt-6-sol", Usage(1_000, 7, tokens_cached=400))
+    cost = compute_cost_nusd("openai:gpt-6-sol", Usage(1_000, 7, tokens_cached=400))
     assert cost == 600 * 2_000 + 400 * 200 + 7 * 10_000
 
 
 def test_what_is_written_to_the_cache_has_its_own_price() -> None:
     usage = Usage(1_000, 10, tokens_cached=200, tokens_cache_write=300)
-    cost = cost_nusd("anthropic:claude-sonnet-5-5", usage)
+    cost = compute_cost_nusd("anthropic:claude-sonnet-5-5", usage)
     assert cost == 500 * 2_000 + 200 * 100 + 300 * 2_500 + 10 * 10_000
     # Where no such price is known, it is that of any other input.
-    assert cost_nusd("openai:gpt-4o", usage) == 800 * 2_500 + 200 * 1_250 + 10 * 10_000
+    assert compute_cost_nusd("openai:gpt-4o", usage) == 800 * 2_500 + 200 * 1_250 + 10 * 10_000
 
 
 def test_odd_counts_of_the_cache_never_exceed_what_was_read() -> None:
     usage = Usage(10, 0, tokens_cached=7, tokens_cache_write=10**6)
-    assert cost_nusd("anthropic:claude-sonnet-5-5", usage) == 7 * 100 + 3 * 2_500
+    assert compute_cost_nusd("anthropic:claude-sonnet-5-5", usage) == 7 * 100 + 3 * 2_500
 
 
 def test_a_batch_costs_half() -> None:
     usage = Usage(1_001, 3, tokens_cached=100)
-    single = cost_nusd("openai:gpt-6-luna", usage)
+    single = compute_cost_nusd("openai:gpt-6-luna", usage)
     assert single is not None
-    assert cost_nusd("openai:gpt-6-luna", usage, batch=True) == -(-single // 2)
+    assert compute_cost_nusd("openai:gpt-6-luna", usage, batch=True) == -(-single // 2)
 
 
 def test_a_batch_without_a_price_of_its_own_costs_the_same(tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_text(ONE_PRICE)
-    cost = cost_nusd(
+    cost = compute_cost_nusd(
         "openai:llama3:8b",
         Usage(3, 5),
         base_url="http://localhost:8080",
@@ -313,17 +317,22 @@ def test_a_batch_without_a_price_of_its_own_costs_the_same(tmp_path: Path) -> No
 def test_a_fraction_of_a_nano_dollar_is_rounded_up(tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_text(ONE_PRICE.replace("0.5", "0.0004"))
-    cost = cost_nusd("openai:llama3:8b", Usage(1, 0), base_url="http://localhost:8080", table=table)
+    cost = compute_cost_nusd(
+        "openai:llama3:8b", Usage(1, 0), base_url="http://localhost:8080", table=table
+    )
     assert cost == 1
 
 
 def test_the_worst_case_is_everything_written_and_nothing_cached() -> None:
-    assert max_cost_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
-    assert max_cost_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
-    half = max_cost_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
+    assert compute_max_cost_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
+    assert (
+        compute_max_cost_nusd("anthropic:claude-sonnet-5-5", 1_000, 300)
+        == 1_000 * 2_500 + 300 * 10_000
+    )
+    half = compute_max_cost_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
     assert half == 500 * 2_500 + 150 * 10_000
-    assert max_cost_nusd("openai:gpt-7", 1, 1) is None
-    assert max_cost_nusd("offline", 10**9, 10**9) == 0
+    assert compute_max_cost_nusd("openai:gpt-7", 1, 1) is None
+    assert compute_max_cost_nusd("offline", 10**9, 10**9) == 0
 
 
 @given(COUNTS, COUNTS, COUNTS, COUNTS, st.booleans())
@@ -331,8 +340,8 @@ def test_no_call_costs_more_than_its_worst_case(
     read: int, written: int, cached: int, into_cache: int, batch: bool
 ) -> None:
     for judge in ("anthropic:claude-haiku-5-5", "openai:gpt-6-astra"):
-        cost = cost_nusd(judge, Usage(read, written, cached, into_cache), batch=batch)
-        worst = max_cost_nusd(judge, read, written, batch=batch)
+        cost = compute_cost_nusd(judge, Usage(read, written, cached, into_cache), batch=batch)
+        worst = compute_max_cost_nusd(judge, read, written, batch=batch)
         assert cost is not None
         assert worst is not None
         assert 0 <= cost <= worst
@@ -343,12 +352,12 @@ def test_a_judge_of_a_package_costs_what_the_table_says_and_is_never_free(
 ) -> None:
     install(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    assert cost_nusd("parrot:plain", Usage(1, 1)) is None
+    assert compute_cost_nusd("parrot:plain", Usage(1, 1)) is None
     table = tmp_path / "prices.toml"
     table.write_text('date = "2026-12"\n[[price]]\njudge = "parrot:plain"\ninput = 1\noutput = 2\n')
-    assert cost_nusd("parrot:plain", Usage(3, 5), table=table) == 3 * 1_000 + 5 * 2_000
+    assert compute_cost_nusd("parrot:plain", Usage(3, 5), table=table) == 3 * 1_000 + 5 * 2_000
 
 
 def test_a_judge_nobody_knows_has_no_price() -> None:
     with pytest.raises(ConfigError, match="unknown judge"):
-        cost_nusd("parrot:plain", Usage(1, 1))
+        compute_cost_nusd("parrot:plain", Usage(1, 1))

@@ -39,7 +39,7 @@ class Writer:
         return future.result
 
     def _work(self) -> None:
-        for jobs in self.queue.take_batches():
+        for jobs in self.queue.iterate_batches():
             for job in jobs:
                 job.run_and_resolve()
 
@@ -100,7 +100,7 @@ def test_no_more_jobs_share_a_transaction_than_may() -> None:
     for _ in range(MOST_TOGETHER + 3):
         queue.add_job(lambda: None, urgent=False, shares=True)
     queue.close()
-    assert [len(jobs) for jobs in queue.take_batches()] == [MOST_TOGETHER, 3]
+    assert [len(jobs) for jobs in queue.iterate_batches()] == [MOST_TOGETHER, 3]
 
 
 def test_a_job_that_shares_with_none_is_alone() -> None:
@@ -108,7 +108,7 @@ def test_a_job_that_shares_with_none_is_alone() -> None:
     for shares in (True, True, False, True):
         queue.add_job(lambda: None, urgent=False, shares=shares)
     queue.close()
-    assert [len(jobs) for jobs in queue.take_batches()] == [2, 1, 1]
+    assert [len(jobs) for jobs in queue.iterate_batches()] == [2, 1, 1]
 
 
 def test_whoever_computes_much_waits_while_urgent_work_waits_or_runs() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.scores import make_score
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.store.records import ItemRow
@@ -82,7 +82,7 @@ def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
             asyncio.run(
                 runner.execute_run(store, run.id, lambda event: None, retry_unfinished=True)
             )
-        again = planner.plan_run(
+        again = run_planner.plan_run(
             store,
             RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),
         )

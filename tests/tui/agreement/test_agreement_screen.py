@@ -207,7 +207,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:
-    found = words(parts.next_lines(made(), ReportLevel.CLAIMS, 200))
+    found = words(parts.next_step_lines(made(), ReportLevel.CLAIMS, 200))
     assert "For kappa ±0.10: " in found
     assert "name «truth» as what failed" in found
     assert "Keep queues blind" in found
@@ -215,7 +215,7 @@ def test_what_to_do_next_follows_from_the_figures() -> None:
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 2)), FAITHFULNESS, RULE
     )
-    assert "Draw a random sample" in words(parts.next_lines(chosen, ReportLevel.CLAIMS, 200))
+    assert "Draw a random sample" in words(parts.next_step_lines(chosen, ReportLevel.CLAIMS, 200))
 
 
 def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:

@@ -73,7 +73,7 @@ async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
             view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
             for claim in view.claims:
                 store.reviews.record_verdict(claim.id, "ann", "yes", run=RunId(1), saw_judge=False)
-        screen.follow_store()
+        screen.look_for_changes()
         await calm(pilot)
         clock[0] = 1.0
         await until(pilot, lambda: "open 1" in quick(screen))

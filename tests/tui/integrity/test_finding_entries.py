@@ -129,7 +129,7 @@ async def test_an_entry_without_a_claim_opens_its_answer_and_leaves_the_queue(
     )
     screen.entries.review_claims(RunId(1), None)
     await screen.settle()
-    screen.entries.list_entries(RunId(1), kind)
+    screen.entries.offer_entries(RunId(1), kind)
     await screen.settle()
     screen.input_queue.answer("0")
     row = findings.rows(findings.ids(RunId(1), kind))[0]

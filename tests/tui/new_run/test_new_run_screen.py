@@ -15,8 +15,8 @@ from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.judge_choices import JudgeChoice
-from faithtui.engine.runs.planner import plan_run, select_metric_options
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run, select_metric_options
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -337,20 +337,20 @@ def test_what_arrived_since_the_last_event_counts() -> None:
 
 def test_a_pace_needs_a_moment_and_then_is_that_of_the_last_minute() -> None:
     pace = PaceMeter()
-    assert pace.measure(at(0.0, 100)) == NO_RATES
-    assert pace.measure(at(MIN_SPAN_S / 2, 150)) == NO_RATES
-    assert pace.measure(at(10.0, 110, 5)) == RunRates(60.0, 30.0)
+    assert pace.measure_pace(at(0.0, 100)) == NO_RATES
+    assert pace.measure_pace(at(MIN_SPAN_S / 2, 150)) == NO_RATES
+    assert pace.measure_pace(at(10.0, 110, 5)) == RunRates(60.0, 30.0)
     for second in range(11, 200):
-        rates = pace.measure(at(second, 110 + 2 * (second - 10)))
+        rates = pace.measure_pace(at(second, 110 + 2 * (second - 10)))
     assert rates.calls == pytest.approx(120.0, rel=0.02)
 
 
 def test_another_attempt_of_a_run_begins_a_new_pace() -> None:
     pace = PaceMeter()
-    pace.measure(at(0.0, 0))
-    pace.measure(at(50.0, 500))
-    assert pace.measure(at(1.0, 3)) == NO_RATES
-    assert pace.measure(at(4.0, 6)).calls == pytest.approx(60.0)
+    pace.measure_pace(at(0.0, 0))
+    pace.measure_pace(at(50.0, 500))
+    assert pace.measure_pace(at(1.0, 3)) == NO_RATES
+    assert pace.measure_pace(at(4.0, 6)).calls == pytest.approx(60.0)
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 30.0), st.integers(0, 50)), min_size=2, max_size=60))
@@ -359,10 +359,10 @@ def test_a_pace_is_never_negative_nor_above_the_fastest_moment(
 ) -> None:
     pace, now, calls = PaceMeter(), 0.0, 0
     fastest = max(count / passed for passed, count in steps) * 60
-    pace.measure(at(now, calls))
+    pace.measure_pace(at(now, calls))
     for passed, count in steps:
         now, calls = now + passed, calls + count
-        rate = pace.measure(at(now, calls)).calls
+        rate = pace.measure_pace(at(now, calls)).calls
         assert rate is None or -1e-9 <= rate <= fastest * (1 + 1e-9)
     assert LOOK_BACK_S >= MIN_SPAN_S
 

@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.store.calls.calls import Calls
 from faithtui.store.records import ItemState, RunState, StepTotals, WorkerRow
 from faithtui.store.store import Store, utc_now

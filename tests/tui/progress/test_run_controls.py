@@ -10,8 +10,8 @@ from textual.widgets import Input
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import Budget, BudgetCaps
 from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

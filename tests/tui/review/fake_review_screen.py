@@ -99,7 +99,7 @@ class FakeReviewScreen(FakeScreen):
     def find_claim(self, claim: ClaimId) -> ClaimView | None:
         return None if self.view is None else find_claim(self.view, claim)
 
-    def name_of(self, claim: ClaimView) -> str:
+    def name_claim(self, claim: ClaimView) -> str:
         return f"{self.unit_word} {claim.number}"
 
     async def open(self, number: int = 1) -> "FakeReviewScreen":
@@ -148,7 +148,7 @@ class FakeReviewScreen(FakeScreen):
         self.loader.reload()
 
     def handle_store_change(self) -> None:
-        self.loader.follow_change()
+        self.loader.reload_if_changed()
 
     def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state

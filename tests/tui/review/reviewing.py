@@ -9,7 +9,7 @@ from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.samples.queue import sample_queue
+from faithtui.tui.samples.queue import make_sample_queue
 from tests.tui.driving import (
     calm,
     opened,
@@ -60,7 +60,7 @@ async def blinded(pilot: Pilot[None], path: Path, **changes: object) -> ReviewSc
     row = store.samples.add(
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="random"
     )
-    app.session.take_queue(sample_queue(store, row.id, "ann"))
+    app.session.start_queue(make_sample_queue(store, row.id, "ann"))
     app.show_screen("review")
     await calm(pilot)
     screen = app.screen

@@ -19,7 +19,7 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.samples.queue import sample_queue
+from faithtui.tui.samples.queue import make_sample_queue
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
 from faithtui.tui.widgets.scroll_pane import Pane
 from tests.tui.building import NOON, SPEC, Said, assessments, save
@@ -109,7 +109,7 @@ async def work_blind(pilot: Pilot[None]) -> ReviewScreen:
     app = pilot.app
     assert isinstance(app, FaithApp)
     store = app.session.store
-    app.session.take_queue(sample_queue(store, store.samples.rows("ann")[0].id, "ann"))
+    app.session.start_queue(make_sample_queue(store, store.samples.rows("ann")[0].id, "ann"))
     app.show_screen("review")
     await calm(pilot)
     assert isinstance(app.screen, ReviewScreen)
@@ -152,8 +152,8 @@ async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
         assert leaks(canaries)
         await press(pilot, "g", "u")
         store = canaries.session.store
-        queue = sample_queue(store, store.samples.rows("ann")[0].id, "ann")
-        canaries.session.take_queue(queue)
+        queue = make_sample_queue(store, store.samples.rows("ann")[0].id, "ann")
+        canaries.session.start_queue(queue)
         canaries.show_screen("review")
         screen = canaries.screen_stack[-1]
         for _ in range(1000):  # turns of the loop

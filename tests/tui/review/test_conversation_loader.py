@@ -36,7 +36,7 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
 async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        screen.loader.load_next(1)
+        screen.loader.load_next_unlabelled(1)
         await pilot.pause(0)
         screen.handle_store_change()
         await calm(pilot)
@@ -102,18 +102,18 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
     screen = await FakeReviewScreen(session).open()
     await screen.settle()
     before = screen.view
-    screen.loader.follow_change()
+    screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is before
     session.store.reviews.record(
         screen.claims[0], "bo", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
     )
-    screen.loader.follow_change()
+    screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is not before
     screen.loader.forget_mark()
     before = screen.view
-    screen.loader.follow_change()
+    screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is not before, "without a mark whatever changed is read"
 

@@ -13,7 +13,7 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context
 from tests.tui.building import NOON
@@ -149,7 +149,7 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
         first = items(path)[0]
         view = app.session.store.runs.review_view(first, "ann")
         entries = ((first, view.claims[0].id),)
-        app.session.take_queue(ClaimQueue("judge said no", run, entries, reveals_judge=True))
+        app.session.start_queue(ClaimQueue("judge said no", run, entries, reveals_judge=True))
         app.show_screen("review")
         await calm(pilot)
         assert not app.session.is_blind
@@ -195,7 +195,7 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
         first.claim, "ann", "yes",
         run=run, saw_judge=False, repeats=False, seconds=1.0, sample=row.id,
     )  # fmt: skip
-    app.session.take_queue(sample_queue(store, row.id, "ann"))
+    app.session.start_queue(make_sample_queue(store, row.id, "ann"))
     await press(pilot, "g", "u")
     assert isinstance(app.screen, QueuesScreen)
     return app.screen

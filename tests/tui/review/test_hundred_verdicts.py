@@ -9,7 +9,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.engine.runs.runner import execute_run
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.samples.queue import sample_queue
+from faithtui.tui.samples.queue import make_sample_queue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.driving import calm, opened, until
@@ -40,7 +40,7 @@ async def test_a_hundred_claims_take_a_hundred_keys(
         plan = SamplePlan(SamplingDesign.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
         drawn = make_sample_draw(store.samples.read_frame(run), plan)
         row = store.samples.add(run, "ann", drawn, plan, name="hundred", blind=blind)
-        app.session.take_queue(sample_queue(store, row.id, "ann"))
+        app.session.start_queue(make_sample_queue(store, row.id, "ann"))
         app.show_screen("review")
         await calm(pilot)
         pressed = [KEYS[number % 4] for number in range(100)]

@@ -273,7 +273,7 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.press("v")
     assert screen.message == "the judge is shown: B hides it"
-    assert not screen.reveal.offers("reveal"), "the footer does not name the key"
+    assert not screen.reveal.is_key_shown("reveal"), "the footer does not name the key"
     assert not screen.press("T")
     screen.reveal.action_truths()
     assert screen.message == "no truths are hidden here"
@@ -295,7 +295,7 @@ async def test_nobody_is_blind_to_what_was_chosen_by_the_judge(session: Session)
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     entries = ((screen.view.item.id, screen.claims[0]),)
-    session.take_queue(ClaimQueue("no", screen.view.run.id, entries, reveals_judge=True))
+    session.start_queue(ClaimQueue("no", screen.view.run.id, entries, reveals_judge=True))
     assert screen.press("B")
     assert "nobody is blind to it here" in screen.message
     assert not session.is_blind
@@ -321,7 +321,7 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     assert screen.reveal.describe_way_out() == "B stops hiding it"
     entries = ((screen.view.item.id, screen.claims[0]),)
     session.hide_judge(False)
-    session.take_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
+    session.start_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
     assert screen.message.endswith("Q leaves the queue")
     assert screen.reveal.describe_way_out() == "Q leaves the blind queue, then B stops hiding it"

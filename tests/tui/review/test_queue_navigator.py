@@ -7,7 +7,7 @@ from pathlib import Path
 from faithtui.domain.ids import SampleId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import (
@@ -32,7 +32,7 @@ async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_p
         assert run is not None
         units = store.samples.read_frame(run)
         entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
-        app.session.take_queue(ClaimQueue("odd ones", run, entries))
+        app.session.start_queue(ClaimQueue("odd ones", run, entries))
         app.show_screen("review")
         await calm(pilot)
         screen = app.screen
@@ -64,7 +64,7 @@ async def test_a_queue_survives_a_restart(
     async with again.run_test(size=SIZE) as pilot:
         await opened(pilot)
         assert sample is not None
-        again.session.take_queue(sample_queue(again.session.store, sample, "ann"))
+        again.session.start_queue(make_sample_queue(again.session.store, sample, "ann"))
         again.show_screen("review")
         await calm(pilot)
         screen = again.screen  # type: ignore[assignment]  # the main screen of another app
@@ -85,7 +85,7 @@ async def test_j_stays_in_a_queue_and_a_click_outside_says_so(
         assert run is not None
         units = store.samples.read_frame(run)
         entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
-        app.session.take_queue(ClaimQueue("odd ones", run, entries))
+        app.session.start_queue(ClaimQueue("odd ones", run, entries))
         app.show_screen("review")
         await calm(pilot)
         screen = app.screen
@@ -116,7 +116,7 @@ async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
     first, second = store.runs.item_ids(run, "number")[:2]
     claims = [store.runs.review_view(item, "ann").claims for item in (first, second)]
     entries = ((first, claims[0][4].id), (second, claims[1][0].id), (first, claims[0][1].id))
-    session.take_queue(ClaimQueue("three", run, entries, blind=blind))
+    session.start_queue(ClaimQueue("three", run, entries, blind=blind))
     screen = FakeReviewScreen(session)
     screen.loader.reload()
     await screen.settle()
@@ -228,11 +228,11 @@ async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) 
     screen = await walking(session)
     queue = session.claim_queue
     assert queue is not None
-    session.take_queue(replace(queue, sample=SampleId(7)), screen.claims[4])
+    session.start_queue(replace(queue, sample=SampleId(7)), screen.claims[4])
     assert screen.claim is not None
-    assert screen.writer.sample_of(screen.claim) == 7
+    assert screen.writer.find_sample_of_claim(screen.claim) == 7
     session.leave_queue()
-    assert screen.writer.sample_of(screen.claim) is None
+    assert screen.writer.find_sample_of_claim(screen.claim) is None
 
 
 async def test_the_frame_of_the_claims_counts_what_the_title_counts(app: FaithApp) -> None:

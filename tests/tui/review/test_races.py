@@ -64,7 +64,7 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
         view = screen.view
         assert view is not None
         entries = tuple((view.item.id, each.id) for each in view.claims[:2])
-        app.session.take_queue(ClaimQueue("two", view.run.id, entries))
+        app.session.start_queue(ClaimQueue("two", view.run.id, entries))
         screen.reload()
         await calm(pilot)
         await press(pilot, "y")
@@ -93,7 +93,7 @@ async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
         view = screen.view
         assert view is not None
         entries = tuple((view.item.id, each.id) for each in view.claims[:4])
-        app.session.take_queue(ClaimQueue("four", view.run.id, entries))
+        app.session.start_queue(ClaimQueue("four", view.run.id, entries))
         screen.reload()
         await calm(pilot)
         await press(pilot, "y", "n", "s", "u", "u")
@@ -162,7 +162,7 @@ async def test_fast_keys_give_each_claim_one_verdict(
             assert view is not None
             if kind == "convenience":
                 entries = tuple(reversed([(view.item.id, each.id) for each in view.claims]))
-                app.session.take_queue(ClaimQueue("all", view.run.id, entries, blind=True))
+                app.session.start_queue(ClaimQueue("all", view.run.id, entries, blind=True))
                 screen.reload()
                 await calm(pilot)
         await press(pilot, "y")

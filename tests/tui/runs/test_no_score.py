@@ -9,12 +9,12 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.filters import Filter
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs import planner, runner
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.conversations.conversation_lines import item_details
+from faithtui.tui.conversations.conversation_lines import item_detail_lines
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.claim_rows import claim_list_lines, lay_out_rows
 from faithtui.tui.review.lines.windows import window_list_lines
@@ -45,7 +45,7 @@ def judged(path: Path) -> RunId:
             ]
         )
         options = {"window_size": "1"}
-        run = planner.plan_run(
+        run = run_planner.plan_run(
             store, RunRequest(metric="turn-faithfulness", judge="offline", options=options)
         )
         asyncio.run(runner.execute_run(store, run, lambda event: None))
@@ -67,7 +67,9 @@ def view_of(store: Store, run: RunId, place: int) -> ReviewView:
 
 def details(view: ReviewView) -> str:
     wanted = Filter(())
-    return words(item_details(view.item, view.turns, SPEC, 60, blind=view.is_blind, wanted=wanted))
+    return words(
+        item_detail_lines(view.item, view.turns, SPEC, 60, blind=view.is_blind, wanted=wanted)
+    )
 
 
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:

@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 from faithtui.errors import ConfigError
 from faithtui.tui.theme.amounts import (
     format_tokens_input,
-    format_usd_input,
-    read_optional_nusd,
-    read_tokens,
+    format_typed_dollars,
+    parse_typed_dollars,
+    parse_typed_tokens,
 )
 
 
 @given(st.integers(1, 10**15))
 def test_an_amount_comes_back_as_it_was_typed(nusd: int) -> None:
-    assert read_optional_nusd(format_usd_input(nusd)) == nusd
+    assert parse_typed_dollars(format_typed_dollars(nusd)) == nusd
 
 
 @given(st.integers(1, 10**12 - 1))
 def test_a_number_of_tokens_does_too(count: int) -> None:
-    assert read_tokens(format_tokens_input(count)) == count
+    assert parse_typed_tokens(format_tokens_input(count)) == count
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_number_of_tokens_does_too(count: int) -> None:
     ],
 )
 def test_dollars_are_read(text: str, nusd: int | None) -> None:
-    assert read_optional_nusd(text) == nusd
+    assert parse_typed_dollars(text) == nusd
 
 
 @pytest.mark.parametrize(
@@ -48,24 +48,24 @@ def test_dollars_are_read(text: str, nusd: int | None) -> None:
     ],
 )
 def test_tokens_are_read(text: str, count: int | None) -> None:
-    assert read_tokens(text) == count
+    assert parse_typed_tokens(text) == count
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "five", "1e3", "nan", "2000000", "1.2.3", "5 usd"])
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="dollars are"):
-        read_optional_nusd(text)
+        parse_typed_dollars(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5G", "0.1"])
 def test_what_is_no_number_of_tokens_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="tokens are"):
-        read_tokens(text)
+        parse_typed_tokens(text)
 
 
 @pytest.mark.parametrize("text", ["1,5", "1,5M", "1,50", "1,2000"])
 def test_a_comma_that_groups_no_digits_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="tokens are"):
-        read_tokens(text)
+        parse_typed_tokens(text)
     with pytest.raises(ConfigError, match="dollars are"):
-        read_optional_nusd(text)
+        parse_typed_dollars(text)

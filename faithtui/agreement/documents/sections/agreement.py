@@ -269,11 +269,10 @@ def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
 
 
 def _write_repeats(report: AgreementReport) -> Iterator[Block]:
-    yield Heading("Self-consistency of annotators (test-retest)", 3)
+    yield Heading("Self-agreement of annotators (test-retest)", 3)
     if not report.repeats:
         yield Paragraph(
-            "Nobody labelled a claim a second time, so the self-consistency of annotators is "
-            "unknown."
+            "Nobody labelled a claim a second time, so the self-agreement of annotators is unknown."
         )
         return
     yield Table(

@@ -217,9 +217,9 @@ def _format_file(found: "FileImport") -> list[str]:
             f"{run.metric}{number}"
         )
     for key, count in found.unknown_keys.items():
-        lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
+        lines.append(f"  not understood and kept aside: {_format_unknown_key(key, count)}")
     for key, count in found.dropped_keys.items():
-        lines.append(f"  not understood and dropped: {_format_key(key, count)}")
+        lines.append(f"  not understood and dropped: {_format_unknown_key(key, count)}")
     lines += map(_format_unread, found.unread_labels)
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
@@ -236,7 +236,7 @@ def _format_unread(unread: "UnreadLabels") -> str:
     )
 
 
-def _format_key(key: str, count: int) -> str:
+def _format_unknown_key(key: str, count: int) -> str:
     from faithtui.formats.readers.values.suggestions import suggest_key
 
     meant = suggest_key(key)

@@ -26,7 +26,7 @@ class ClaimRemarks:
             served.claim.id, Action.MARKED, saw_judge=served.knows_judge, mark=mark
         )
         words = "no longer flagged" if flagged else "flagged"
-        self.context.talk.say(
+        self.context.output.print_entry(
             "flag",
             f"{words}: {served.name}",
             claim=served.claim.id,
@@ -39,7 +39,7 @@ class ClaimRemarks:
         if not text:
             text = self.context.ask_for_text("note, empty leaves it as it is")
             if not text:
-                self.context.talk.say(
+                self.context.output.print_entry(
                     "note", "note: as it was", claim=served.claim.id, changed=False
                 )
                 return
@@ -52,7 +52,7 @@ class ClaimRemarks:
             served.claim.id, Action.NOTED, saw_judge=served.knows_judge, note=note
         )
         words = "note saved" if note else "note removed"
-        self.context.talk.say(
+        self.context.output.print_entry(
             "note",
             f"{words}: {served.name}",
             claim=served.claim.id,
@@ -82,7 +82,7 @@ class ClaimRemarks:
             served.claim.id, Action.EVIDENCE, saw_judge=served.knows_judge, evidence=marks
         )
         words = fmt.count_in_words(len(marks), "stretch", "stretches") if marks else "nothing"
-        self.context.talk.say(
+        self.context.output.print_entry(
             "evidence",
             f"{words} marked as evidence: {served.name}",
             claim=served.claim.id,
@@ -111,7 +111,7 @@ class ClaimRemarks:
                 complete=complete,
             )
             words = "are all known" if complete else "may not be all"
-            self.context.talk.say(
+            self.context.output.print_entry(
                 "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
             )
         elif text:
@@ -120,7 +120,7 @@ class ClaimRemarks:
                 self.context.store, run, item, turn, text, reviewer=self.context.reviewer, span=span
             )
             words = "in the answer's words" if span is not None else "in your words"
-            self.context.talk.say(
+            self.context.output.print_entry(
                 "missed-claim",
                 f"claim added to turn {turn + 1}, {words}",
                 claim=event.claim,

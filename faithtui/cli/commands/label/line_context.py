@@ -21,17 +21,17 @@ class LineContext:
     store: "Store"
     queue: ClaimQueue
     reviewer: str
-    talk: LineOutput
+    output: LineOutput
     read_line: Callable[[], str]
     """Gives a line with its end, "" when there are no more."""
 
     def refuse(self, reason: str) -> None:
         """Say why what was typed cannot be done."""
-        self.talk.say("refused", *wrap_with_label("refused", reason), reason=reason)
+        self.output.print_entry("refused", *wrap_with_label("refused", reason), reason=reason)
 
     def ask_for_text(self, prompt: str) -> str:
         """Ask for a line of text, and give it without blanks around it."""
-        self.talk.prompt(prompt)
+        self.output.prompt(prompt)
         return self.read_line().strip()
 
     def save_event(

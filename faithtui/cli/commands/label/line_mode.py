@@ -47,17 +47,19 @@ class LineMode:
         """Ask until the queue is through, the person quits or the input ends."""
         self.queue.serve_next()
         while True:
-            self.context.talk.prompt("answer")
+            self.context.output.prompt("answer")
             line = self.context.read_line()
             if not line:
-                self.context.talk.say("end-of-input", "", reason="end of input")
+                self.context.output.print_entry("end-of-input", "", reason="end of input")
                 return
             try:
                 if not self.run_line_command(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
-                self.context.talk.say("not-saved", f"not saved: {error}", reason=str(error))
+                self.context.output.print_entry(
+                    "not-saved", f"not saved: {error}", reason=str(error)
+                )
 
     def run_line_command(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
@@ -74,7 +76,7 @@ class LineMode:
             case "":
                 self.queue.print_claim(served)
             case "t":
-                self.context.talk.say("full", *full_lines(served), claim=served.claim.id)
+                self.context.output.print_entry("full", *full_lines(served), claim=served.claim.id)
             case "s":
                 self._skip_claim(served)
             case "f":
@@ -93,7 +95,7 @@ class LineMode:
                 return False
             case _ if not self._change_last_verdict_by_key(key):
                 typed = make_visible_line(line, _MOST_ECHOED)
-                self.context.talk.say(
+                self.context.output.print_entry(
                     "refused",
                     *wrap_with_label("no such key", f"{typed}; ? lists the keys"),
                     line=line,
@@ -127,7 +129,7 @@ class LineMode:
         self._last_verdict, self._is_unsure = act, False
         self._saved += 1
         words = f"{served.name} = {fmt.describe_label(verdict, served.spec.labels)}"
-        self.context.talk.say(
+        self.context.output.print_entry(
             "saved",
             f"saved: {words}",
             claim=act.claim,
@@ -145,7 +147,7 @@ class LineMode:
             self.context.refuse("it has your verdict; u undoes it")
             return
         self.context.save_event(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
-        self.context.talk.say("later", f"skipped: {served.name}", claim=served.claim.id)
+        self.context.output.print_entry("later", f"skipped: {served.name}", claim=served.claim.id)
         self.queue.position.mark_skipped(served.claim.id)
         self.queue.serve_next()
 
@@ -157,7 +159,7 @@ class LineMode:
         self.context.save_event(
             self._last_verdict.claim, Action.CODED, saw_judge=False, code=code.name
         )
-        self.context.talk.say(
+        self.context.output.print_entry(
             "code",
             *wrap_with_label(
                 f"reason code {number} ({code.title}) saved with your last verdict", code.meaning
@@ -174,7 +176,7 @@ class LineMode:
         self.context.save_event(self._last_verdict.claim, Action.MARKED, saw_judge=False, mark=mark)
         self._is_unsure = not self._is_unsure
         words = "low confidence" if self._is_unsure else "sure again"
-        self.context.talk.say(
+        self.context.output.print_entry(
             "doubt",
             f"your last verdict: {words}",
             claim=self._last_verdict.claim,
@@ -187,10 +189,10 @@ class LineMode:
         )
         done = "redone" if redo else "undone"
         if not step:
-            self.context.talk.say(done, f"nothing to be {done}", acts=0)
+            self.context.output.print_entry(done, f"nothing to be {done}", acts=0)
             return
         act = step[0]
-        self.context.talk.say(
+        self.context.output.print_entry(
             done, f"{done}: {format_label_event(act)}", claim=act.claim, acts=len(step)
         )
         if act.verdict is None and act.action is not Action.SKIPPED:
@@ -205,7 +207,9 @@ class LineMode:
         self.queue.load_progress()
         place = self.context.queue.place.get(act.claim)
         if place is None:
-            self.context.talk.say("elsewhere", "that claim is not in this queue", claim=act.claim)
+            self.context.output.print_entry(
+                "elsewhere", "that claim is not in this queue", claim=act.claim
+            )
             return
         if redo and act.claim in self.queue.position.answered_claims:
             self.queue.serve_next()
@@ -215,12 +219,12 @@ class LineMode:
     def _print_help(self, served: ServedClaim) -> None:
         keys = list_line_help(served.spec)
         lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
-        self.context.talk.say("help", *lines, keys=keys)
+        self.context.output.print_entry("help", *lines, keys=keys)
 
     def print_totals(self) -> None:
         """Say what was done and what is left."""
         left = self.queue.open_count
-        self.context.talk.say(
+        self.context.output.print_entry(
             "done",
             "",
             f"{plural(self._saved, 'verdict')} saved; {left} of "

@@ -59,7 +59,7 @@ class LineQueue:
             self.serve_claim(*following[0])
             return
         self.served = None
-        self.context.talk.say(
+        self.context.output.print_entry(
             "through",
             "",
             "nothing more is open in this queue",
@@ -96,7 +96,7 @@ class LineQueue:
             judge = {
                 "judge": {"label": claim.home_verdict.label, "reason": claim.home_verdict.reason}
             }
-        self.context.talk.say(
+        self.context.output.print_entry(
             "claim",
             "",
             *claim_lines(served),
@@ -130,6 +130,6 @@ class LineQueue:
                 {claim.id},
             )
         judge = served.claim.home_verdict
-        self.context.talk.say(
+        self.context.output.print_entry(
             "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
         )

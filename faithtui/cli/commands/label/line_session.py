@@ -21,9 +21,11 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
     if isinstance(sys.stdin, TextIOWrapper):
         # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
         sys.stdin.reconfigure(errors="replace")
-    talk = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
-    talk.say("queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer))
-    mode = LineMode(LineContext(store, queue, reviewer, talk, sys.stdin.readline))
+    output = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
+    output.print_entry(
+        "queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer)
+    )
+    mode = LineMode(LineContext(store, queue, reviewer, output, sys.stdin.readline))
     interrupted = False
     try:
         mode.run()
@@ -31,7 +33,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         interrupted = True
     mode.print_totals()
     if queue.sample is not None:
-        _print_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
+        _print_sample_status(store, queue.sample, reviewer, output, through=not interrupted)
     if interrupted:
         return INTERRUPTED
     return 0 if mode.error is None else mode.error.exit_code
@@ -62,7 +64,7 @@ def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
 
 
 def _print_sample_status(
-    store: Store, sample: SampleId, reviewer: str, talk: LineOutput, *, through: bool
+    store: Store, sample: SampleId, reviewer: str, output: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
     end = close_finished_queue(store, sample, reviewer)
@@ -75,7 +77,7 @@ def _print_sample_status(
     check = end.check if end.progress.is_finished and through else None
     if check is not None:
         lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")
-    talk.say(
+    output.print_entry(
         "status",
         *lines,
         answered=row.answered,

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, describe_act
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, describe_event
 from faithtui.domain.text.evidence import choose_excerpt
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
@@ -170,7 +170,7 @@ def format_label_event(act: LabelEvent) -> str:
         return f"the verdict {act.verdict}"
     if act.action is Action.CODED:
         return f"the reason code {_TITLES.get(act.code or '', 'none')}"
-    return describe_act(act.action, act.mark)
+    return describe_event(act.action, act.mark)
 
 
 def _passage_name(passage: RankedPassageView) -> str:

@@ -22,7 +22,7 @@ from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
-from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 
 NEW_SAMPLES = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
 """What can be drawn."""
@@ -76,7 +76,7 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
         row = draw_run_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)
-    queue = sample_queue(store, row.id, reviewer)
+    queue = make_sample_queue(store, row.id, reviewer)
     if request.blind and not queue.blind:
         queue = replace(queue, blind=True, place={})
     return queue

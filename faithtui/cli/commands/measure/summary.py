@@ -36,7 +36,7 @@ def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
         more = plural(len(problems) - _MOST_PROBLEMS, "more shard")
         print_to_stderr(f"{more} ended early; --json has the reason of each")
     if with_line:
-        print_text(make_visible_line(_format_sentence(summary)))
+        print_text(make_visible_line(_format_totals(summary)))
     if summary.waiting:
         print_to_stderr(
             f"{plural(summary.waiting, 'question')} in files; put the answers into the folder "
@@ -62,7 +62,7 @@ def summary_to_json(summary: MeasureSummary) -> JsonFields:
     }
 
 
-def _format_sentence(summary: MeasureSummary) -> str:
+def _format_totals(summary: MeasureSummary) -> str:
     parts = [
         f"{summary.whole:,} of {plural(summary.shards, 'shard')} whole in {summary.results}",
         f"{plural(summary.conversations, 'conversation')} measured now"

@@ -95,7 +95,7 @@ def execute_with_progress(
         retry_unfinished: Take up failed conversations again.
         environment: What it shares with other runs of the process; None: nothing.
         wait: Look again every minute while the provider has its questions.
-        concurrency: Questions in the air at once; None: as many as the run was planned with.
+        concurrency: Questions in flight at once; None: as many as the run was planned with.
     """
     spec = store.runs.row(run).spec
     at_once = spec.concurrency if concurrency is None else concurrency

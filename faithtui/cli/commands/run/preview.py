@@ -92,7 +92,8 @@ def print_cost_notice(store: Store, runs: Sequence[RunId], environment: RunEnvir
     """
     specs = [store.runs.row(run).spec for run in runs]
     prices = [
-        environment.prices.max_cost_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs
+        environment.prices.compute_max_cost_nusd(each.judge, 1, 1, base_url=each.base_url)
+        for each in specs
     ]
     if not any(price != 0 for price in prices):
         return

@@ -187,8 +187,8 @@ def run(
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.review.samples.splits import parse_split
-    from faithtui.engine.runs.planner import plan_runs
     from faithtui.engine.runs.request import RunRequest
+    from faithtui.engine.runs.run_planner import plan_runs
     from faithtui.judges.deadlines import check_timeout
     from faithtui.judges.recording import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log

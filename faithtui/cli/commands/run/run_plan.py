@@ -12,7 +12,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.image_hosts import find_image_hosts
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profiles
 from faithtui.engine.runs.request import CLAIMS, RunRequest
@@ -62,7 +62,7 @@ def make_requests(
             metric=metric,
             judge=judge,
             profile=profiles[judge],
-            options=planner.select_metric_options(metric, values, metrics),
+            options=run_planner.select_metric_options(metric, values, metrics),
         )
         for metric, judge in product(metrics, judges)
     )
@@ -138,7 +138,7 @@ def change_limits(
         ConfigError: One of them cannot be used.
     """
     if concurrency is not None:
-        planner.check_concurrency(concurrency)
+        run_planner.check_concurrency(concurrency)
     if max_failures is not None:
         store.runs.set_max_failures(run, max_failures)
     if budget_nusd is None and budget_tokens is None:
@@ -146,7 +146,7 @@ def change_limits(
     spec = store.runs.row(run).spec
     nusd = spec.budget_nusd if budget_nusd is None else budget_nusd
     tokens = spec.budget_tokens if budget_tokens is None else budget_tokens
-    planner.check_budget(nusd, tokens, spec.judge, spec.base_url, environment)
+    run_planner.check_budget(nusd, tokens, spec.judge, spec.base_url, environment)
     store.runs.set_budget(run, nusd, tokens)
 
 

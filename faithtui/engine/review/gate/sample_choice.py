@@ -74,7 +74,7 @@ class _Drawing:
     """Labels of other samples that were counted where it was drawn; None: nothing says."""
 
     @classmethod
-    def of(cls, row: SampleRow) -> Self:
+    def from_sample(cls, row: SampleRow) -> Self:
         """Read it of a sample that is here."""
         return cls(row.name, row.uid, row.created_at, 0)
 
@@ -224,13 +224,13 @@ def _find_drawing(store: Store, readings: RunUnits) -> _Drawing | None:
     """Find how it was drawn; None for a census. What was drawn elsewhere its claim set tells."""
     design = readings.design
     if design.sample is not None:
-        return _Drawing.of(store.samples.row(SampleId(design.sample), _NO_REVIEWER))
+        return _Drawing.from_sample(store.samples.row(SampleId(design.sample), _NO_REVIEWER))
     if design.claim_set is None:
         return None
     made = store.claim_sets.row(design.claim_set)
     for each in store.samples.rows(_NO_REVIEWER):
         if each.uid == made.sample_uid:
-            return _Drawing.of(each)
+            return _Drawing.from_sample(each)
     return _Drawing(made.title, made.sample_uid, made.drawn_at, made.other_labels)
 
 

@@ -35,7 +35,7 @@ from faithtui.agreement.labelled_units import (
     UnitSettings,
     is_tied,
 )
-from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
+from faithtui.agreement.report.compare import PairedUnit, compute_self_agreement
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, ComparisonReport, ProbeTrial
 from faithtui.agreement.report.report import (
@@ -155,7 +155,7 @@ def compute_run_agreement(
             f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
         )
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
-    newest = store.reviews.read_newest_act()
+    newest = store.reviews.read_newest_event()
     prepared = prepare_run_units(store, row, wanted, split)
     readings = prepared.readings
     windows, empty_windows = row.windows, store.run_contents.count_empty_windows(run)
@@ -174,7 +174,7 @@ def compute_run_agreement(
             unfinished=_format_unfinished(row),
         ),
         comparison=None if other is None else _compare_with(store, row, other, prepared, split),
-        repeats=compute_self_consistency(
+        repeats=compute_self_agreement(
             store.claim_details.read_repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
         probes=probes

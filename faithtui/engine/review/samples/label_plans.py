@@ -126,7 +126,7 @@ def _count_labels(
         and not is_tied(each.opinions, labels.names)
         and (is_census or each.position is not None)
     }
-    for claim, stratum in frame.find_strata(said).items():
+    for claim, stratum in frame.map_claims_to_strata(said).items():
         found[stratum, None] += 1
         found[stratum, said[claim]] += 1
     return found
@@ -190,7 +190,7 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
             cells.append(SequenceCell(judged, flagged, n, round(n * each.share)))
     is_mixed = any(each.is_flagged is None for each in basis.strata)
     return PlanForecast(
-        _foresee_future_width(basis, plan, level),
+        _predict_future_width(basis, plan, level),
         _compute_half_width(bound_rate(cells, level)),
         None if is_mixed else _compute_half_width(bound_recall(cells, level)),
     )
@@ -200,7 +200,7 @@ def _compute_half_width(ends: tuple[float, float]) -> float:
     return (ends[1] - ends[0]) / 2
 
 
-def _foresee_future_width(basis: PlanBasis, plan: LabelPlan, level: float) -> float | None:
+def _predict_future_width(basis: PlanBasis, plan: LabelPlan, level: float) -> float | None:
     """Add what conversations differ by, as far as their verdicts tell."""
     shares = {each.name: each.share for each in basis.strata}
     whole = sum(each.population for each in basis.strata)

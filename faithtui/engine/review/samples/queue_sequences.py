@@ -61,7 +61,7 @@ def read_queue_sequences(
     is_split = row.stratified_by != ("verdict",)
     verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
     populations = frame.count_pairs(verdicts)
-    verdict_of = verdicts.find_strata({each.claim for each in served})
+    verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
     rule = (spec := store.runs.row(row.run).spec).rule
     said = {
         each.event.claim: rule.translate_label(each.event.verdict or "")

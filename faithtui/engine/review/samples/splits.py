@@ -127,4 +127,4 @@ def record_test_opening(
     if split is not Split.TEST:
         return None
     read_split_rule(store)
-    return SplitOpening(store.splits.open_test(command, runs, who))
+    return SplitOpening(store.splits.record_test_opening(command, runs, who))

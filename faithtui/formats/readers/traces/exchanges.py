@@ -145,7 +145,7 @@ def join_exchanges(
         ShapeError: A message has a role that nobody knows.
     """
     draft = ConversationDraft(key=session)
-    for each in sorted(exchanges, key=lambda exchange: make_time_rank(exchange.time)):
+    for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
         _add_messages(draft, each, collector)
         if each.answer is None:
             _keep_unanswered(draft, each, options)
@@ -164,11 +164,11 @@ def join_exchanges(
             elif find_own_details(score.details) is not None:
                 add_score(draft, position, score, options)  # whatever it was sent with
             else:
-                _note_score_of_step(score, options)
+                _remark_on_score_of_step(score, options)
     return draft
 
 
-def _note_score_of_step(score: TraceScore, options: ReadOptions) -> None:
+def _remark_on_score_of_step(score: TraceScore, options: ReadOptions) -> None:
     """Say that a score of something else than the answer is kept as metadata alone."""
     if score.annotator or score.judge:
         options.notes.remarks[
@@ -410,7 +410,7 @@ def _parse_payload(text: str) -> object:
     return found if isinstance(found, dict | list) else None
 
 
-def make_time_rank(time: str) -> str:
+def make_sortable_time(time: str) -> str:
     """Give a time as a text that sorts by time: with and without fractions, in any zone.
 
     Args:

@@ -23,7 +23,7 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     refuse_record,
 )
-from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_time_rank
+from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_sortable_time
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 
 _PLACE: Final = "_place"
@@ -84,7 +84,7 @@ class TraceReader:
                     continue
                 if exchange is not None:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
-                    sessions.add(exchange.session, value, make_time_rank(exchange.time))
+                    sessions.add(exchange.session, value, make_sortable_time(exchange.time))
             for value, too_large in sessions.list_too_large():
                 yield refuse_record(_get_first_position(last, paths, [value]), too_large)
             for session, values in sessions:

@@ -10,7 +10,7 @@ from faithtui.tui.review import position
 from faithtui.tui.review.evidence.images import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.images import NumberedImage, image_numbers, images_of
+from faithtui.tui.review.lines.images import NumberedImage, image_numbers, number_images
 from faithtui.tui.review.lines.transcript import transcript_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -133,7 +133,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
                 start=start,
                 has_images=bool(numbers),
             ),
-            images_of(view.turns),
+            number_images(view.turns),
         )
 
     def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
@@ -155,14 +155,14 @@ class EvidenceReader(Controller["ReviewScreen"]):
             if self.screen.focused is self.screen.panes.evidence
             else ()
         )
-        return own or images_of(state.view.turns)
+        return own or number_images(state.view.turns)
 
     def _list_passage_images(self, state: ReviewState) -> tuple[NumberedImage, ...]:
         if not state.passages:
             return ()
         chosen = state.passages[min(state.position.passage, len(state.passages) - 1)]
         own = chosen.document.images
-        return tuple(each for each in images_of(state.view.turns) if each.image in own)
+        return tuple(each for each in number_images(state.view.turns) if each.image in own)
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""
@@ -209,7 +209,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if claim is not None:
             self.app.copy_to_clipboard(make_visible(claim.text))
             self.show_message(
-                Piece(f"{self.screen.name_of(claim)} copied, control characters made visible")
+                Piece(f"{self.screen.name_claim(claim)} copied, control characters made visible")
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

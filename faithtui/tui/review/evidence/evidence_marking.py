@@ -50,7 +50,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         self._pending: dict[ClaimId, Marks] = {}
         """Marks that the conversation was not read with yet."""
 
-    def marks_of(self, claim: ClaimView) -> Marks:
+    def get_marks(self, claim: ClaimView) -> Marks:
         """Give what this reviewer marked for a claim, with what is being saved."""
         stored = () if claim.mine is None else claim.mine.evidence
         return self._pending.get(claim.id, stored)
@@ -61,7 +61,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         """Rank the passages of a claim, with what is marked in them; () without a claim."""
         if claim is None:
             return ()
-        return add_marks(rank_claim_passages(view, claim, window, read), self.marks_of(claim))
+        return add_marks(rank_claim_passages(view, claim, window, read), self.get_marks(claim))
 
     def forget_pending(self) -> None:
         """Take marks as the store has them."""
@@ -83,7 +83,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
                     claim.text,
                     state.passages,
                     chosen,
-                    self.marks_of(claim),
+                    self.get_marks(claim),
                     lambda marks: self._save(claim, marks),
                 )
             )
@@ -91,13 +91,13 @@ class EvidenceMarking(Controller["ReviewScreen"]):
     def _save(self, claim: ClaimView, marks: Marks) -> None:
         """Save what is marked by now, all of it."""
         self._pending[claim.id] = marks
-        name = self.screen.name_of(claim)
+        name = self.screen.name_claim(claim)
         words = f"{fmt.count_in_words(len(marks), 'stretch', 'stretches')} marked as evidence"
         words = f"{words if marks else 'no evidence marked'} for {name}"
         writer = self.screen.writer
-        writer.set_last_act(words)
+        writer.set_last_event(words)
         self.screen.redraw()
-        writer.submit_act(
+        writer.submit_event(
             claim.id,
             words,
             self.session.store.reviews.record,
@@ -107,7 +107,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
             run=None if self.screen.view is None else self.screen.view.run.id,
             judge_verdict=claim.home_verdict.label,
             saw_judge=writer.has_seen_judge(claim),
-            sample=writer.sample_of(claim),
+            sample=writer.find_sample_of_claim(claim),
             evidence=marks,
         )
 

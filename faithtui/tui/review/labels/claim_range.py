@@ -30,14 +30,14 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Begin a range at a claim, or drop it."""
         queue = self.session.claim_queue
         if self.start is not None:
-            self.drop()
+            self.drop_range()
             return
         if queue is not None and queue.sample is not None:
             self.refuse("in a sample each claim needs a verdict of its own")
             return
         self.start = claim.id
         self.show_message(
-            Piece(f"range from {self.screen.name_of(claim)}", "human strong"),
+            Piece(f"range from {self.screen.name_claim(claim)}", "human strong"),
             Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
         )
         self.screen.redraw()
@@ -86,7 +86,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Mark no range any more."""
         self.start = None
 
-    def drop(self) -> None:
+    def drop_range(self) -> None:
         """Mark no range any more, and say so."""
         self.clear()
         self.show_message(Piece("no range any more", "quiet"))

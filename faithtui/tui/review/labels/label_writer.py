@@ -73,7 +73,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Measure from now on how long the chosen claim has been on screen."""
         self._claim_shown_s = self.session.seconds()
 
-    def set_last_act(self, words: str) -> None:
+    def set_last_event(self, words: str) -> None:
         """Name the act that was the last one, for the pane of the verdict."""
         self.last_act_words = words
 
@@ -98,10 +98,10 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         labels = self.screen.review_state.labels if self.screen.review_state else None
         label = fmt.describe_label(verdict, labels) if labels else verdict
-        words = f"{self.screen.name_of(claim)} = {label}"
+        words = f"{self.screen.name_claim(claim)} = {label}"
         self._paint_verdict((claim,), verdict)
-        self.set_last_act(words)
-        self.submit_act(
+        self.set_last_event(words)
+        self.submit_event(
             claim.id,
             words,
             self.session.store.reviews.record_verdict,
@@ -113,13 +113,13 @@ class LabelWriter(Controller["ReviewScreen"]):
             repeats=queue is not None and queue.repeats,
             seconds=self.count_seconds_shown(),
             code=code,
-            sample=self.sample_of(claim),
+            sample=self.find_sample_of_claim(claim),
         )
 
     def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
         """Save one verdict on several claims, as one step."""
         self._paint_verdict(claims, verdict)
-        self.set_last_act(words)
+        self.set_last_event(words)
         run = None if self.screen.view is None else self.screen.view.run.id
         self._submit(
             [claim.id for claim in claims],
@@ -140,7 +140,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             ],
         )
 
-    def save_act(
+    def save_event(
         self,
         claim: ClaimView,
         action: Action,
@@ -154,7 +154,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Save an act that is no verdict of one's own."""
         if verdict is not None:
             self._paint_verdict((claim,), verdict)
-        self.submit_act(
+        self.submit_event(
             claim.id,
             words,
             self.session.store.reviews.record,
@@ -169,7 +169,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             seconds=self.count_seconds_shown() if verdict is not None else None,
             code=code,
             mark=mark,
-            sample=self.sample_of(claim),
+            sample=self.find_sample_of_claim(claim),
         )
 
     def _paint_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
@@ -177,7 +177,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.pending_verdicts[claim.id] = verdict
             self._claims_before.setdefault(claim.id, claim)
 
-    def sample_of(self, claim: ClaimView) -> SampleId | None:
+    def find_sample_of_claim(self, claim: ClaimView) -> SampleId | None:
         """Give the sample that a claim is served from; None for one outside it."""
         queue = self.session.claim_queue
         return queue.sample if queue is not None and claim.id in queue.place else None
@@ -186,7 +186,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Tell for how many seconds the chosen claim has been on screen."""
         return max(0.0, self.session.seconds() - self._claim_shown_s)
 
-    def submit_act(
+    def submit_event(
         self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
     ) -> None:
         """Hand an act to the writer and wait for it elsewhere."""
@@ -283,6 +283,6 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._claims_before.clear()
         if self._is_leaving:
             self.cancel_leaving()
-            self.screen.loader.load_next(1, after_verdict=True)
+            self.screen.loader.load_next_unlabelled(1, after_verdict=True)
         else:
             self.screen.loader.read_again()

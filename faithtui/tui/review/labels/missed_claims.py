@@ -120,8 +120,8 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
         if view is None or claim is None:
             return
         writer = self.screen.writer
-        writer.set_last_act(words)
-        writer.submit_act(
+        writer.set_last_event(words)
+        writer.submit_event(
             claim.id,
             words,
             write,

@@ -74,12 +74,12 @@ class Notes(Controller["ReviewScreen"]):
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         if self._is_changed(claim, text):
-            self.screen.writer.save_act(
-                claim, Action.NOTED, f"note on {self.screen.name_of(claim)}", note=text
+            self.screen.writer.save_event(
+                claim, Action.NOTED, f"note on {self.screen.name_claim(claim)}", note=text
             )
         else:
             self.show_message(
-                Piece(f"note on {self.screen.name_of(claim)} left as it was", "quiet")
+                Piece(f"note on {self.screen.name_claim(claim)} left as it was", "quiet")
             )
 
     def _is_changed(self, claim: ClaimView, text: str) -> bool:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, LabelMark, Step, describe_act
+from faithtui.domain.annotations import Action, LabelMark, Step, describe_event
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
@@ -50,8 +50,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
         elif step.acts[0].mark in _ANSWER_MARKS:
-            words = describe_act(step.acts[0].action, step.acts[0].mark)
-            self.screen.writer.set_last_act(f"{step.words} {words}")
+            words = describe_event(step.acts[0].action, step.acts[0].mark)
+            self.screen.writer.set_last_event(f"{step.words} {words}")
             self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
             self.screen.reload()
         elif step.item is None:
@@ -75,12 +75,12 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         if not step.acts or state is None or claim is None:
             return
         what = self._describe_step(step.acts, state, claim)
-        self.screen.writer.set_last_act(f"{step.words} {what}")
+        self.screen.writer.set_last_event(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
         self.screen.update_view(state.position)
 
     def _describe_step(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
-        act, what = acts[0], self.screen.name_of(claim)
+        act, what = acts[0], self.screen.name_claim(claim)
         if len(acts) > 1:
             return f"{fmt.count_in_words(len(acts), 'verdict')} given at once, from {what} on"
         if act.verdict is not None:
@@ -88,4 +88,4 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             return f"{what} = {fmt.describe_label(word, state.labels)}"
         if act.action is Action.SKIPPED:
             return f"{what} skipped"
-        return f"{describe_act(act.action, act.mark)} on {what}"
+        return f"{describe_event(act.action, act.mark)} on {what}"

@@ -151,10 +151,10 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.screen.redraw()
         else:
-            name = self.screen.name_of(claim)
+            name = self.screen.name_claim(claim)
             words = f"{name}: the judge's verdict accepted: not counted in agreement"
-            self.screen.writer.save_act(claim, Action.ACCEPTED, words, verdict=label)
-            self.screen.writer.set_last_act(words)
+            self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
+            self.screen.writer.set_last_event(words)
             self.forget_last_verdict()
             self.screen.moves.go_on_after_verdict(claim.id)
 
@@ -162,12 +162,12 @@ class Verdicts(Controller["ReviewScreen"]):
         """Skip a claim."""
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
-            self.refuse(f"{self.screen.name_of(claim)} has your verdict: {key} undoes it")
+            self.refuse(f"{self.screen.name_claim(claim)} has your verdict: {key} undoes it")
             self.screen.redraw()
             return
-        words = f"{self.screen.name_of(claim)} skipped"
-        self.screen.writer.save_act(claim, Action.SKIPPED, words)
-        self.screen.writer.set_last_act(words)
+        words = f"{self.screen.name_claim(claim)} skipped"
+        self.screen.writer.save_event(claim, Action.SKIPPED, words)
+        self.screen.writer.set_last_event(words)
         self.forget_last_verdict()
         self.screen.moves.go_on_after_verdict(claim.id, later=True)
 
@@ -177,9 +177,9 @@ class Verdicts(Controller["ReviewScreen"]):
         flagged = self.pending_flags.get(claim.id, stored)
         self.pending_flags[claim.id] = not flagged
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
-        words = f"{self.screen.name_of(claim)} {'no longer flagged' if flagged else 'flagged'}"
-        self.screen.writer.save_act(claim, Action.MARKED, words, mark=mark)
-        self.screen.writer.set_last_act(words)
+        words = f"{self.screen.name_claim(claim)} {'no longer flagged' if flagged else 'flagged'}"
+        self.screen.writer.save_event(claim, Action.MARKED, words, mark=mark)
+        self.screen.writer.set_last_event(words)
 
     # What belongs to a verdict
 
@@ -221,7 +221,7 @@ class Verdicts(Controller["ReviewScreen"]):
         title = next(code.title for code in REASON_CODES if code.name == name)
         code = None if found.code == name else name
         words = f"{self._name_verdict_claim(found)}: " + (f"code {title}" if code else "no code")
-        self._save_act_on(found, Action.CODED, words, code=code)
+        self._save_event_on_last_verdict(found, Action.CODED, words, code=code)
         self._update_last_verdict(found, code, found.unsure)
 
     def _toggle_unsure(self, claim: ClaimView) -> None:
@@ -234,13 +234,13 @@ class Verdicts(Controller["ReviewScreen"]):
             f"{self._name_verdict_claim(found)}: "
             f"{'sure again' if found.unsure else 'low confidence'}"
         )
-        self._save_act_on(found, Action.MARKED, words, mark=mark)
+        self._save_event_on_last_verdict(found, Action.MARKED, words, mark=mark)
         self._update_last_verdict(found, found.code, not found.unsure)
 
     def _name_verdict_claim(self, found: LastVerdict) -> str:
         return f"{self.screen.unit_word} {found.number}"
 
-    def _save_act_on(
+    def _save_event_on_last_verdict(
         self,
         found: LastVerdict,
         action: Action,
@@ -250,8 +250,8 @@ class Verdicts(Controller["ReviewScreen"]):
         mark: LabelMark | None = None,
     ) -> None:
         """Save an act on a claim that may not be the one on screen."""
-        self.screen.writer.set_last_act(words)
-        self.screen.writer.submit_act(
+        self.screen.writer.set_last_event(words)
+        self.screen.writer.submit_event(
             found.claim,
             words,
             self.session.store.reviews.record,

@@ -9,7 +9,7 @@ from faithtui.domain.text.evidence import find_sentence
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.review.lines.claims import passage_name, passages_of
+from faithtui.tui.review.lines.claims import index_passages_by_number, passage_name
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
@@ -113,7 +113,7 @@ def _statement_lines(
     """Show where a statement stands in its passage."""
     if claim.document is None:
         return []
-    found = passages_of(view).get(claim.document)
+    found = index_passages_by_number(view).get(claim.document)
     pieces = [Piece("from ", "quiet"), *passage_name(claim.document, found)]
     lines = wrap(pieces, width - 1, first=[Piece(" ")])
     source = read.documents.get(claim.document)

@@ -15,9 +15,9 @@ from faithtui.store.records import ClaimView, ReviewView, WindowRow
 from faithtui.tui.review.lines.claims import (
     NO_EXTRAS,
     ClaimListExtras,
+    index_passages_by_number,
     no_claims_lines,
     passage_name,
-    passages_of,
 )
 from faithtui.tui.review.position import (
     ReviewPosition,
@@ -157,7 +157,7 @@ def claim_list_lines(
     claims = list_claims(view, focus.window)
     if not claims:
         return ClaimRows(no_claims_lines(view, focus, spec, layout.width, extras.keys))
-    passages = passages_of(view)
+    passages = index_passages_by_number(view)
     lines: list[Line] = heading_lines(view, focus, spec, layout)
     document: int | None = None
     for row, claim in enumerate(claims):

@@ -13,7 +13,7 @@ from faithtui.store.records import (
     WindowVerdictView,
 )
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.windows import turns_of
+from faithtui.tui.review.lines.windows import format_turn_numbers
 from faithtui.tui.review.position import (
     ReviewPosition,
     list_claims,
@@ -62,7 +62,7 @@ def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Pi
     return [*pieces, Piece(f" · turn {turn + 1}", "quiet")]
 
 
-def passages_of(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
+def index_passages_by_number(view: ReviewView) -> Mapping[int, tuple[DocumentView, int]]:
     """Find each passage by its number, with the turn of an assistant that retrieved it first."""
     found: dict[int, tuple[DocumentView, int]] = {}
     for turn in sorted(view.turns, key=lambda each: each.role != "assistant"):
@@ -152,7 +152,7 @@ def occurrence_lines(
             width - 1,
             first=[
                 Piece(f" w{verdict.window + 1:<3}", "strong"),
-                Piece(f"turns {turns_of(window.turns):<8}", "quiet"),
+                Piece(f"turns {format_turn_numbers(window.turns):<8}", "quiet"),
             ],
             row=row,
         )
@@ -184,7 +184,7 @@ def words_lines(words: str, width: int) -> list[Line]:
     return wrap([Piece(words)], width - 1, first=[Piece(" ")])
 
 
-def row_of(view: ReviewView, focus: ReviewPosition, claim: ClaimId | None) -> int:
+def find_claim_row(view: ReviewView, focus: ReviewPosition, claim: ClaimId | None) -> int:
     """Find the entry of a claim in the list; 0 when it is not listed."""
     claims = list_claims(view, focus.window)
     return next((row for row, each in enumerate(claims) if each.id == claim), 0)

@@ -263,7 +263,7 @@ def rank_claim_passages(
     with the statement marked in it.
     """
     if claim.kind == "statement":
-        return _own_passage(view, claim, read)
+        return _find_passage_of_statement(view, claim, read)
     home = window if window is not None else claim.home_verdict.window
     turns = set(view.windows[home].turns) if home < len(view.windows) else set()
     groups: dict[Where, dict[int, tuple[DocumentView, int]]] = {
@@ -383,7 +383,7 @@ def list_lost_facts(
     return tuple(fact for _, fact in near)
 
 
-def _own_passage(
+def _find_passage_of_statement(
     view: ReviewView, claim: ClaimView, read: TokenisedView
 ) -> tuple[RankedPassageView, ...]:
     """Find the passage a statement belongs to."""

@@ -19,7 +19,7 @@ class NumberedImage:
     """Where it stands: `turn 3`, `P2`."""
 
 
-def images_of(turns: Sequence[TurnView]) -> tuple[NumberedImage, ...]:
+def number_images(turns: Sequence[TurnView]) -> tuple[NumberedImage, ...]:
     """Number the images of a conversation: of each turn, then of its passages."""
     places: dict[Image, list[str]] = {}
     for turn in turns:
@@ -38,7 +38,7 @@ def images_of(turns: Sequence[TurnView]) -> tuple[NumberedImage, ...]:
 
 def image_numbers(turns: Sequence[TurnView]) -> Mapping[Image, int]:
     """Give the number of each image."""
-    return {each.image: each.number for each in images_of(turns)}
+    return {each.image: each.number for each in number_images(turns)}
 
 
 def image_pieces(number: int, image: Image) -> list[Piece]:

@@ -73,7 +73,7 @@ def exchange_lines(
         return ExchangeLines(())
     first, answer = find_exchange(view, claim.turn)
     around = TURNS_AROUND if height >= TALL_FROM else 0
-    draw = _TurnDrawing.of_view(view, claim, spec, width, near=near)
+    draw = _TurnDrawing.from_view(view, claim, spec, width, near=near)
     said, begin, end = draw.answer_lines(view.turns[answer])
     question = draw.turns_lines(view.turns[first:answer])
     if len(question) + end < height:
@@ -112,7 +112,7 @@ def transcript_lines(
     """
     lines: list[Line] = []
     at = 0
-    draw = _TurnDrawing.of_view(view, claim, spec, width, most)
+    draw = _TurnDrawing.from_view(view, claim, spec, width, most)
     for turn in view.turns:
         if claim is not None and turn.position == claim.turn:
             at = len(lines)
@@ -137,7 +137,7 @@ class _TurnDrawing:
     """Positions of the turns that some window holds."""
 
     @classmethod
-    def of_view(
+    def from_view(
         cls,
         view: ReviewView,
         claim: ClaimView | None,

@@ -43,7 +43,7 @@ def window_list_lines(
         0,
         focus.window is None,
         "all",
-        turns_of(tuple(turn.position for turn in view.turns)),
+        format_turn_numbers(tuple(turn.position for turn in view.turns)),
         view.claims,
         fmt.HIDDEN
         if view.is_blind
@@ -66,7 +66,7 @@ def window_list_lines(
             row,
             focus.window == window.position,
             f"w{window.position + 1}",
-            turns_of(window.turns) + (" !" if window.without_context else ""),
+            format_turn_numbers(window.turns) + (" !" if window.without_context else ""),
             [listed[claim] for claim in window.claims if claim in listed],
             fmt.HIDDEN
             if view.is_blind
@@ -85,7 +85,7 @@ def window_list_lines(
     return lines
 
 
-def turns_of(turns: tuple[int, ...]) -> str:
+def format_turn_numbers(turns: tuple[int, ...]) -> str:
     """Name turns by their numbers on screen: `3`, `1-6`, `none`."""
     if not turns:
         return "none"

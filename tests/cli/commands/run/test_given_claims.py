@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_planner import plan_run
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.cli.commands.run import preview
-from faithtui.engine.runs import planner
+from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
@@ -80,9 +80,9 @@ def test_only_runs_that_cost_something_are_announced(
     talks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store.open(talks, create=False) as store:
-        free = planner.plan_run(store, RunRequest())
-        paid = planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
-        later = planner.plan_run(
+        free = run_planner.plan_run(store, RunRequest())
+        paid = run_planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
+        later = run_planner.plan_run(
             store,
             RunRequest(judge="openai:gpt-6-sol", claims_run=paid),
             environ={"OPENAI_API_KEY": "k"},

@@ -171,7 +171,7 @@ async def test_a_note_goes_to_its_claim_though_another_one_was_chosen_meanwhile(
 async def test_a_note_of_several_lines_is_left_to_the_editor(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.claim is not None
-    screen.writer.save_act(screen.claim, Action.NOTED, "note", note="one\ntwo")
+    screen.writer.save_event(screen.claim, Action.NOTED, "note", note="one\ntwo")
     await screen.settle()
     screen.press("e")
     assert "has several lines: ctrl+e opens your editor" in screen.message

@@ -240,7 +240,7 @@ def select_metric_options(
 
 
 def check_concurrency(concurrency: int) -> None:
-    """Refuse a number of questions in the air that cannot be meant.
+    """Refuse a number of questions in flight that cannot be meant.
 
     Raises:
         ConfigError: Outside 1 to 256.
@@ -273,7 +273,7 @@ def check_budget(
     if tokens is not None and tokens <= 0:
         raise ConfigError("--budget-tokens is not above 0; leave it out for no limit")
     prices = environment.prices
-    if nusd is not None and prices.max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
+    if nusd is not None and prices.compute_max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
         raise ConfigError(
             f"the price of {judge} is not known (looked up in {prices.sources}), so --budget-usd "
             "cannot be kept; use --budget-tokens, or write the price into a table of your own and "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.agreement.report.compare import compute_self_consistency
+from faithtui.agreement.report.compare import compute_self_agreement
 from faithtui.agreement.report.rater_comparison import RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
@@ -73,7 +73,7 @@ def test_share_and_kappa_of_a_person() -> None:
         repeat("yes", "no"),
         repeat("no", "yes"),
     ]
-    (ann,) = compute_self_consistency(own, WORDS)
+    (ann,) = compute_self_agreement(own, WORDS)
     assert (ann.reviewer, ann.n) == ("ann", 20)
     assert ann.same.value == pytest.approx(0.9)
     # 10 of each word on either side: agreement by chance is 1/2, so (0.9 - 0.5) / 0.5.
@@ -82,9 +82,9 @@ def test_share_and_kappa_of_a_person() -> None:
 
 
 def test_people_come_by_name_and_words_of_other_metrics_are_left_out() -> None:
-    rows = compute_self_consistency(
+    rows = compute_self_agreement(
         [repeat("yes", "yes", who="bo"), repeat("yes", "yes"), repeat("1", "")], WORDS
     )
     assert [(each.reviewer, each.n) for each in rows] == [("ann", 1), ("bo", 1)]
     assert rows[0].kappa.reason is Reason.NO_VARIATION
-    assert compute_self_consistency([], WORDS) == ()
+    assert compute_self_agreement([], WORDS) == ()
