@@ -40,7 +40,7 @@ from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets
 from faithtui.store.samples.samples import Samples
 from faithtui.store.samples.splits import Splits
-from faithtui.store.schema.checksums import refuse_changed_labels
+from faithtui.store.schema.checksums import FIGURE_TABLES, refuse_changed_rows
 from faithtui.store.schema.row_counts import count_rows
 from faithtui.store.search.filters import Search
 from faithtui.store.search.saved_views import SavedViews
@@ -176,14 +176,16 @@ class Store:
         """
         return self._database.check()
 
-    def refuse_changed_labels(self) -> None:
-        """Keep figures from labels that nobody gave. Reads every label: 4 s for a million.
+    def refuse_changed_rows(self) -> None:
+        """Keep figures and exports from labels that nobody gave and verdicts that no judge gave.
+
+        Reads every label and verdict: 4 s for a million of each.
 
         Raises:
-            StoreError: A label is not what was written.
+            StoreError: One is not what was written.
         """
         with self._database.open_reader() as connection:
-            refuse_changed_labels(connection)
+            refuse_changed_rows(connection, FIGURE_TABLES)
 
     def count_rows(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""

@@ -88,6 +88,25 @@ def test_what_is_left_of_a_damaged_store_is_taken_over(
     assert cli("doctor", "--salvage", new, "--store", judged).code == 7
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("export", "claims"), 4), (("report",), 4), (("gate", "1", "--min-kappa", "0"), 3)],
+)
+def test_a_verdict_that_no_judge_gave_is_in_no_figure_and_no_file(
+    cli: Cli, judged: Path, words: tuple[str, ...], code: int
+) -> None:
+    import sqlite3
+
+    connection = sqlite3.connect(judged)
+    connection.execute("UPDATE verdict SET label = 'no' WHERE rowid = 1")
+    connection.commit()
+    connection.close()
+    result = cli(*words, "--store", judged)
+    assert result.code == code
+    assert "the verdict on claim " in result.err
+    assert "is not what was written" in result.err
+
+
 def test_doctor_names_changed_rows_and_the_way_back(cli: Cli, judged: Path, tmp_path: Path) -> None:
     import sqlite3
 

@@ -65,7 +65,7 @@ def make(
     options = merge_common_options(context, store, json, reviewer)
     settings = load_settings()
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_labels()
+        opened.refuse_changed_rows()
         row, is_new = opened.claim_sets.make(
             name,
             None if sample is None else SampleId(sample),

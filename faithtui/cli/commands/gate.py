@@ -223,7 +223,7 @@ def _print_gate(
     from faithtui.engine.review.gate.gate import check_gate
 
     with open_store(options.store) as opened:
-        opened.refuse_changed_labels()
+        opened.refuse_changed_rows()
         number = read_run_id(opened, run)
         check_run_briefly(opened, number)
         if against is not None:

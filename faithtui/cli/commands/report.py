@@ -164,7 +164,7 @@ def report(
     trial = None if probes is None else read_probe_trial(probes)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
-        opened.refuse_changed_labels()
+        opened.refuse_changed_rows()
         found = read_run_id(opened, run)
         settings = replace(settings, claim_set=find_claim_set(opened, claim_set, sample))
         other = None if compare is None else read_run_id(opened, compare)

@@ -54,7 +54,7 @@ def trend(
     if svg is not None:
         check_target(svg, force=force)
     with open_store(options.store) as opened:
-        opened.refuse_changed_labels()
+        opened.refuse_changed_rows()
         row = opened.claim_sets.find(name)
         runs = [read_run_id(opened, each) for each in run or ()]
         found = compute_trend(opened, row, runs)

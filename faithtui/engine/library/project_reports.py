@@ -49,7 +49,7 @@ def check_thresholds(store: "Store", run: int | str, request: GateRequest) -> Ro
 
 def _check_run(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
-    store.refuse_changed_labels()
+    store.refuse_changed_rows()
     found = find_run(store, run)
     check_run_briefly(store, found)
     return found

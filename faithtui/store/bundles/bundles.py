@@ -29,7 +29,7 @@ from faithtui.store.annotations.label_replay import (
 from faithtui.store.bundles.foreign_samples import runs_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
-from faithtui.store.schema.checksums import refuse_changed_labels
+from faithtui.store.schema.checksums import LABEL_TABLES, refuse_changed_rows
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
@@ -66,7 +66,7 @@ class Bundles:
             StoreError: A label is not what was written.
         """
         with self._database.open_reader() as connection:
-            refuse_changed_labels(connection)
+            refuse_changed_rows(connection, LABEL_TABLES)
             return collect_bundle(connection, run_id, [make_storable(each) for each in reviewers])
 
     def merge(self, bundle: LabelBundle) -> MergeCounts:

@@ -89,13 +89,20 @@ def make_checksum_default(table: str) -> Callable[[DefaultExecutionContext], int
     return compute
 
 
-def refuse_changed_labels(connection: Connection) -> None:
-    """Keep labels that nobody gave from other stores.
+LABEL_TABLES: Final = ("human_label", "label_evidence")
+"""What people said."""
+
+FIGURE_TABLES: Final = (*LABEL_TABLES, "verdict")
+"""What figures and exports are made of."""
+
+
+def refuse_changed_rows(connection: Connection, tables: Sequence[str]) -> None:
+    """Keep labels that nobody gave, and verdicts that no judge gave, from figures and files.
 
     Raises:
-        StoreError: A label is not what was written.
+        StoreError: A row of these tables is not what was written.
     """
-    for sentence in find_changed_rows(connection, ["human_label", "label_evidence"]):
+    for sentence in find_changed_rows(connection, tables):
         raise StoreError(
             f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
         )

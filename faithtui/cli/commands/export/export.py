@@ -257,7 +257,7 @@ def _export_run(
     if target is not None:
         check_target(target, force=force)
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_labels()
+        opened.refuse_changed_rows()
         run = read_run_id(opened, named)
         if what == "examples":
             parts = _make_example_lines(opened, run, wanted)
