@@ -72,15 +72,15 @@ _YES_NO: Final = {
 """What a variable may say for a setting that is true or false, in any case."""
 
 
-def _is_name(value: object) -> bool:
+def _is_nonblank_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
 def _is_path(value: object) -> bool:
-    return isinstance(value, Path) or (_is_name(value) and "\x00" not in str(value))
+    return isinstance(value, Path) or (_is_nonblank_text(value) and "\x00" not in str(value))
 
 
-def _is_address(value: object) -> bool:
+def _is_web_address(value: object) -> bool:
     if not isinstance(value, str):
         return False
     try:
@@ -102,19 +102,21 @@ def _are_hosts(value: object) -> bool:
     return all(isinstance(each, str) and read_host(each) is not None for each in value)
 
 
-def _is_count(value: object) -> bool:
+def _is_positive_count_or_none(value: object) -> bool:
     return value is None or (type(value) is int and value >= 1)
 
 
 # By hand and not by pydantic: the first paint waits for the settings, and importing pydantic takes
 # a third of what an empty app takes to be seen.
 _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
-    "judge": _is_name,
-    "base_url": lambda value: value is None or _is_address(value),
+    "judge": _is_nonblank_text,
+    "base_url": lambda value: value is None or _is_web_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
     "max_failures": lambda value: isinstance(value, str) and FailureLimit.parse(value) is not None,
-    "reviewer": lambda value: _is_name(value) and REVIEWER.find_problem(len(str(value))) is None,
-    "theme": lambda value: value is None or _is_name(value),
+    "reviewer": lambda value: (
+        _is_nonblank_text(value) and REVIEWER.find_problem(len(str(value))) is None
+    ),
+    "theme": lambda value: value is None or _is_nonblank_text(value),
     "store": _is_path,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,
     "ascii": lambda value: value is None or isinstance(value, bool),
@@ -122,11 +124,11 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "audit_share": _is_share,
     "auto_advance": lambda value: isinstance(value, bool),
     "timer": lambda value: isinstance(value, bool),
-    "requests_per_minute": _is_count,
-    "tokens_per_minute": _is_count,
+    "requests_per_minute": _is_positive_count_or_none,
+    "tokens_per_minute": _is_positive_count_or_none,
     "timeout_s": lambda value: value is None or is_valid_timeout(value),
     "prices": lambda value: value is None or _is_path(value),
-    "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
+    "redact": lambda value: value is None or (_is_nonblank_text(value) and ":" in str(value)),
     "judges": lambda value: isinstance(value, Mapping),
     "image_hosts": _are_hosts,
 }
@@ -209,7 +211,11 @@ class SettingsWithOrigins:
     def describe_origin(self, name: str) -> str:
         """Say where a setting comes from: `default`, `file`, or the variable."""
         origin = self.origins[name]
-        return find_variable(name) or origin if origin is SettingOrigin.ENVIRONMENT else origin
+        return (
+            find_environment_variable(name) or origin
+            if origin is SettingOrigin.ENVIRONMENT
+            else origin
+        )
 
 
 def load_settings(
@@ -257,7 +263,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
     for name in _list_keys({each: found[each] for each in found if each != "judges"}):
         if _SECRET.search(name):
             raise ConfigError(
-                f"{file.format_place(name)}: {quote_word(name)} looks like a secret, and "
+                f"{file.format_file_and_line(name)}: {quote_word(name)} looks like a secret, and "
                 "secrets are not read "
                 "from this file; remove it and set the provider's environment variable, such as "
                 "OPENAI_API_KEY or ANTHROPIC_API_KEY"
@@ -279,15 +285,19 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
     for name in NAMES:
         if name in values and not _VALID[name](values[name]):
             # The value stays out of the message: a password may have ended up in the wrong line.
-            where = _VARIABLES[name] if name in named else f"{file.format_place(name)}: `{name}`"
+            where = (
+                _VARIABLES[name]
+                if name in named
+                else f"{file.format_file_and_line(name)}: `{name}`"
+            )
             raise ConfigError(f"{where} is not valid; expected {_ALLOWED[name]}")
     for name in values:
         if name not in NAMES:
             known = ", ".join(f"`{known}`" for known in NAMES)
             raise ConfigError(
-                f"{file.format_place(name)}: {quote_word(name)} is not a setting; expected {known}"
+                f"{file.format_file_and_line(name)}: {quote_word(name)} is not a setting; expected {known}"
             )
-    values["judges"] = _read_judges(file, values.get("judges", {}))
+    values["judges"] = _parse_judge_parameters(file, values.get("judges", {}))
     values["store"] = expand_home(values["store"])
     if values.get("prices") is not None:
         values["prices"] = expand_home(values["prices"])
@@ -313,7 +323,7 @@ def describe_allowed(name: str) -> str:
     return _ALLOWED[name]
 
 
-def find_variable(name: str) -> str | None:
+def find_environment_variable(name: str) -> str | None:
     """Name the environment variable that overrides a setting; None: there is none."""
     return _VARIABLES.get(name)
 
@@ -326,7 +336,7 @@ def login_name() -> str:
         return "me"
 
 
-def _read_judges(
+def _parse_judge_parameters(
     file: TomlFile, judges: Mapping[str, object]
 ) -> Mapping[str, Mapping[str, object]]:
     """Check the parameters of judges; a header may name a variable, and holds no secret.
@@ -339,14 +349,14 @@ def _read_judges(
         where = f"judges.{judge}"
         if not isinstance(parameters, Mapping):
             raise ConfigError(
-                f"{file.format_place(where)}: `judges.{judge[:60]}` is not valid; expected "
+                f"{file.format_file_and_line(where)}: `judges.{judge[:60]}` is not valid; expected "
                 f"{_ALLOWED['judges']}"
             )
         try:
             JudgeProfile.from_values(parameters)
         except ConfigError as error:
             raise ConfigError(
-                f"{file.format_place(where)}: judge {quote_word(judge)}: {error}"
+                f"{file.format_file_and_line(where)}: judge {quote_word(judge)}: {error}"
             ) from error
         read[judge] = dict(parameters)
     return read
@@ -363,7 +373,7 @@ def _read_image_hosts(file: TomlFile, hosts: Iterable[str]) -> tuple[str, ...]:
         host = read_host(each) or ""
         problem = find_host_problem(host)
         if problem is not None:
-            place = file.format_place("image_hosts")
+            place = file.format_file_and_line("image_hosts")
             raise ConfigError(f"{place}: `image_hosts` holds {quote_word(each)}, {problem}")
         read.append(host)
     return tuple(read)

@@ -61,7 +61,7 @@ def open_log(
         _attach_handler(talk, directory / PROMPTS_FILE, hide)
 
 
-def print_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
+def start_printing_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
     """Print what is logged from now on, prompts aside, for whoever watches.
 
     They get details too that are not written into the file, such as names of conversations.

@@ -79,7 +79,7 @@ def write_atomically(path: Path, *, force: bool) -> Iterator[Path]:
         finally:
             new.unlink(missing_ok=True)
     except FileExistsError as error:
-        raise ExportError(_format_exists(path)) from error
+        raise ExportError(_format_file_exists_error(path)) from error
     except OSError as error:
         reason = error.strerror or error
         raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
@@ -122,10 +122,10 @@ def check_target(path: Path, *, force: bool) -> None:
             "name another file"
         )
     if target.is_file() and not force:
-        raise ExportError(_format_exists(path))
+        raise ExportError(_format_file_exists_error(path))
 
 
-def _format_exists(path: Path) -> str:
+def _format_file_exists_error(path: Path) -> str:
     return f"{path} is there already; name another file, or replace it with --force"
 
 

@@ -101,7 +101,7 @@ class FaithfulnessCheck:
             )
         except FaithtuiError as error:
             # The sentence says it; what a judge of the test's own raised is shown beside it.
-            cause = None if isinstance(asked, str) else _find_outer_cause(error)
+            cause = None if isinstance(asked, str) else _find_foreign_cause(error)
             raise error.with_traceback(None) from cause
         passed = _meets_score(found, min_score)
         name = asked if isinstance(asked, str) else name_judge(asked)
@@ -147,7 +147,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
-def _find_outer_cause(error: BaseException) -> BaseException | None:
+def _find_foreign_cause(error: BaseException) -> BaseException | None:
     """Find what another program raised that led to an error of this one."""
     from faithtui.errors import FaithtuiError
 

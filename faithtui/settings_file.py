@@ -56,7 +56,7 @@ def check_setting(
     return _check_content(file, _edit_text(file, name, value)[2], environment)
 
 
-def read_value(name: str, text: str, now: object) -> Value | None:
+def parse_typed_value(name: str, text: str, now: object) -> Value | None:
     """Read a value that was typed, as the kind the setting has.
 
     Args:
@@ -71,7 +71,7 @@ def read_value(name: str, text: str, now: object) -> Value | None:
     if not word:
         return None
     if isinstance(now, Mapping):
-        return _read_table(name, word)
+        return _parse_json_table(name, word)
     if name in _COUNTS:
         now = 0
     if isinstance(now, tuple):
@@ -90,7 +90,7 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         raise ConfigError(f"`{name}` is not valid; expected {describe_allowed(name)}") from None
 
 
-def _read_table(name: str, word: str) -> dict[str, object]:
+def _parse_json_table(name: str, word: str) -> dict[str, object]:
     try:
         table = json.loads(word)
     except ValueError:

@@ -30,7 +30,7 @@ class TomlFile:
     text: str = ""
     table: Mapping[str, object] = field(default_factory=dict)
 
-    def format_place(self, name: str = "") -> str:
+    def format_file_and_line(self, name: str = "") -> str:
         """Say where a name with dots stands: `file: line 3`; without a line where none is found."""
         line = self._find_line(name) if name else None
         return f"{self.file}" if line is None else f"{self.file}: line {line}"

@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.config import SettingOrigin, Settings, load_settings, load_settings_with_origins
 from faithtui.errors import ConfigError
-from faithtui.settings_file import check_setting, read_value, write_setting
+from faithtui.settings_file import check_setting, parse_typed_value, write_setting
 
 BEFORE = '# mine\njudge = "offline"  # for now\n\n# how many\nconcurrency = 4\n'
 
@@ -127,7 +127,7 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
 def test_what_is_typed_becomes_the_kind_of_the_setting(
     name: str, text: str, now: object, value: object
 ) -> None:
-    assert read_value(name, text, now) == value
+    assert parse_typed_value(name, text, now) == value
 
 
 @pytest.mark.parametrize(
@@ -136,30 +136,30 @@ def test_what_is_typed_becomes_the_kind_of_the_setting(
 )
 def test_what_is_of_another_kind_is_refused(name: str, text: str, now: object) -> None:
     with pytest.raises(ConfigError, match=f"`{name}` is not valid; expected "):
-        read_value(name, text, now)
+        parse_typed_value(name, text, now)
 
 
 def test_a_list_is_typed_with_commas(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    value = read_value("image_hosts", " cdn.example.com, img.example.org ,", ())
+    value = parse_typed_value("image_hosts", " cdn.example.com, img.example.org ,", ())
     assert value == ["cdn.example.com", "img.example.org"]
     configured = write_setting(file, "image_hosts", value, {})
     assert configured.settings.image_hosts == ("cdn.example.com", "img.example.org")
     assert 'image_hosts = ["cdn.example.com", "img.example.org"]' in file.read_text()
     with pytest.raises(ConfigError, match="image_hosts"):
         write_setting(file, "image_hosts", ["https://a.example"], {})
-    assert write_setting(file, "image_hosts", read_value("image_hosts", "", ()), {}).settings == (
-        Settings(reviewer=configured.settings.reviewer, store=configured.settings.store)
-    )
+    assert write_setting(
+        file, "image_hosts", parse_typed_value("image_hosts", "", ()), {}
+    ).settings == (Settings(reviewer=configured.settings.reviewer, store=configured.settings.store))
 
 
 def test_parameters_of_judges_are_typed_as_json_and_written_as_a_table(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    value = read_value("judges", '{"openai:m": {"temperature": 0.2}}', {})
+    value = parse_typed_value("judges", '{"openai:m": {"temperature": 0.2}}', {})
     settings = write_setting(file, "judges", value, {}).settings
     assert settings.judges == {"openai:m": {"temperature": 0.2}}
     assert load_settings(file, {}).judges == settings.judges
     with pytest.raises(ConfigError, match="typed as JSON"):
-        read_value("judges", "temperature=0.2", {})
+        parse_typed_value("judges", "temperature=0.2", {})
     with pytest.raises(ConfigError, match="`heat` is no parameter"):
         write_setting(file, "judges", {"openai:m": {"heat": 1}}, {})

@@ -37,7 +37,7 @@ def test_the_line_of_a_name_is_found(
 ) -> None:
     file = tmp_path / "x.toml"
     file.write_text(text, encoding="utf-8")
-    where = read_toml(file).format_place(name)
+    where = read_toml(file).format_file_and_line(name)
     assert where == (str(file) if line is None else f"{file}: line {line}")
 
 

@@ -81,7 +81,7 @@ def count_votes(opinions: Iterable[Opinion], words: Mapping[str, str]) -> Counte
     return Counter(words[each.verdict] for each in (final[-1:] or known))
 
 
-def list_winners(votes: Counter[str]) -> tuple[str, ...]:
+def list_majority_labels(votes: Counter[str]) -> tuple[str, ...]:
     """Name the words with the most votes: one, several where people are evenly split, or none."""
     most = max(votes.values(), default=0)
     return tuple(word for word, count in votes.items() if count == most)
@@ -96,7 +96,7 @@ def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
         for each in opinions
         if not labels or each.verdict in labels or each.verdict == NOT_A_CLAIM
     }
-    return len(list_winners(count_votes(opinions, words))) > 1
+    return len(list_majority_labels(count_votes(opinions, words))) > 1
 
 
 class ClaimUnit(NamedTuple):
@@ -186,7 +186,7 @@ def decide_answer_by_majority(
         for each in answer.opinions
         if not labels or each.verdict in labels
     }
-    winners = list_winners(count_votes(answer.opinions, words))
+    winners = list_majority_labels(count_votes(answer.opinions, words))
     if not winners:
         return answer.human in passing
     return winners[0] == "pass" if len(winners) == 1 else None

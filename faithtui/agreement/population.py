@@ -113,7 +113,7 @@ class Population:
             labels=tuple(None if each is None else words.get(each, each) for each in self.labels),
         )
 
-    def bound_share(self, share: float) -> tuple[float, float]:
+    def bound_share_if_failed_judged(self, share: float) -> tuple[float, float]:
         """Say what a share of the claims would be if failed conversations had been judged.
 
         Args:

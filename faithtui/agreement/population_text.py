@@ -12,7 +12,7 @@ def describe_population(population: Population) -> str:
     return f"{claims} of {conversations} in {population.results}"
 
 
-def describe_failed(population: Population) -> tuple[str, ...]:
+def describe_unmeasured_results(population: Population) -> tuple[str, ...]:
     """Say what of the results is in no figure, in sentences; () where all of it is."""
     found = []
     if population.failed:

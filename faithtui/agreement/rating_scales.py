@@ -97,7 +97,7 @@ def translate_to_verdict(scale: str, label: str) -> str | None:
             return known.verdicts.get(label)
     if scale == OWN_SCALE and label in _OWN_WORDS:
         return _OWN_WORDS[label]
-    return _read_word(label)
+    return _find_verdict_for_label(label)
 
 
 def translate_to_rating(scale: str, label: str) -> float | None:
@@ -106,10 +106,10 @@ def translate_to_rating(scale: str, label: str) -> float | None:
         if known.name == scale:
             return known.ratings.get(label)
     word = _OWN_WORDS.get(label) if scale == OWN_SCALE else None
-    return _RATING.get(word or _read_word(label) or "")
+    return _RATING.get(word or _find_verdict_for_label(label) or "")
 
 
-def _read_word(label: str) -> str | None:
+def _find_verdict_for_label(label: str) -> str | None:
     folded = label.strip().casefold()
     if folded in _TRUTH_WORDS:
         return _TRUTH_WORDS[folded]

@@ -25,7 +25,7 @@ def add_value_completion(command: Any) -> None:
     Args:
         command: As Typer makes it; its types are private there.
     """
-    _add_to_commands((), command)
+    _add_completers_recursively((), command)
 
 
 class BashLine(NamedTuple):
@@ -75,9 +75,9 @@ def find_completer(command: str, parameter: Any) -> "Callable[[Path | None], Wor
     return _STORED.get((command, option)) or _STORED.get(("", option)) or _BY_METAVAR.get(metavar)
 
 
-def _add_to_commands(path: tuple[str, ...], command: Any) -> None:
+def _add_completers_recursively(path: tuple[str, ...], command: Any) -> None:
     for name, each in getattr(command, "commands", {}).items():
-        _add_to_commands((*path, name), each)
+        _add_completers_recursively((*path, name), each)
     for parameter in command.params:
         complete = find_completer(" ".join(path), parameter)
         if complete is not None:
@@ -110,7 +110,7 @@ def _find_store_option(context: Any) -> Path | None:
     return None
 
 
-def _open_for_reading(named: Path | None) -> "Store":
+def _open_store_read_only(named: Path | None) -> "Store":
     from faithtui.cli.stores import find_store_path
     from faithtui.store.store import Store
 
@@ -118,17 +118,17 @@ def _open_for_reading(named: Path | None) -> "Store":
 
 
 def _list_runs(named: Path | None) -> Words:
-    with _open_for_reading(named) as store:
+    with _open_store_read_only(named) as store:
         return ["last", *(str(row.id) for row in store.runs.rows())]
 
 
 def _list_sources(named: Path | None) -> Words:
-    with _open_for_reading(named) as store:
+    with _open_store_read_only(named) as store:
         return [row.source for row in store.conversations.sources()]
 
 
 def _list_claim_sets(named: Path | None) -> Words:
-    with _open_for_reading(named) as store:
+    with _open_store_read_only(named) as store:
         return dict.fromkeys(row.name for row in store.claim_sets.rows())
 
 
@@ -139,7 +139,7 @@ def _list_judges(named: Path | None) -> Words:
     from faithtui.judges.providers.endpoints import PROVIDERS
 
     used: list[str] = []
-    with suppress(FaithtuiError), _open_for_reading(named) as store:
+    with suppress(FaithtuiError), _open_store_read_only(named) as store:
         used = [row.spec.judge for row in store.runs.rows()]
     others = [f"{name}:" for name in (*PROVIDERS, "replay", *find_plugins())]
     return dict.fromkeys(["offline", load_settings().judge, *used, *others])

@@ -33,7 +33,7 @@ def record_exposure(
         reviewer: From the command line; None: from the settings.
         in_all_runs: What the judges of all runs said of them was printed.
     """
-    who = _find_reader(configured, reviewer)
+    who = _find_viewing_reviewer(configured, reviewer)
     if items and who is not None:
         # A store that can be read only has no labels that anything could be said of either.
         with suppress(StoreError):
@@ -48,13 +48,13 @@ def record_run_exposure(
     reviewer: str | None,
 ) -> None:
     """Remember the same of conversations as a run judged them; see `record_exposure`."""
-    who = _find_reader(configured, reviewer)
+    who = _find_viewing_reviewer(configured, reviewer)
     if conversations and who is not None:
         with suppress(StoreError):
             store.exposures.record_conversations(run, conversations, who)
 
 
-def _find_reader(configured: "SettingsWithOrigins", reviewer: str | None) -> str | None:
+def _find_viewing_reviewer(configured: "SettingsWithOrigins", reviewer: str | None) -> str | None:
     """Say who reads what is printed; None: nobody knows."""
     from faithtui.config import SettingOrigin
 

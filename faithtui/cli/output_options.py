@@ -106,6 +106,6 @@ def apply_output_options(*, quiet: bool, verbose: bool, color: str | None) -> No
     mode = before.color if color is None else read_color_mode(color)
     set_output_style(OutputStyle(quiet or before.quiet, mode))
     if verbose:
-        from faithtui.logbook import print_log
+        from faithtui.logbook import start_printing_log
 
-        print_log(sys.stderr)
+        start_printing_log(sys.stderr)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def format_changed_options(run: "RunSpec") -> str:
     """Write the options of a run that are not the defaults, as `--option` takes them."""
-    return " ".join(_write_options(run).values())
+    return " ".join(_format_changed_options_by_name(run).values())
 
 
 def describe_differing_options(runs: Mapping["RunId", "RunSpec"]) -> Sequence[str]:
@@ -25,7 +25,10 @@ def describe_differing_options(runs: Mapping["RunId", "RunSpec"]) -> Sequence[st
     notes = []
     for number, run in runs.items():
         known = first.setdefault(run.metric, number)
-        mine, before = _write_options(run), _write_options(runs[known])
+        mine, before = (
+            _format_changed_options_by_name(run),
+            _format_changed_options_by_name(runs[known]),
+        )
         names = [name for name in mine | before if mine.get(name) != before.get(name)]
         if names:
             notes.append(
@@ -35,14 +38,14 @@ def describe_differing_options(runs: Mapping["RunId", "RunSpec"]) -> Sequence[st
     return notes
 
 
-def _write_options(run: "RunSpec") -> dict[str, str]:
+def _format_changed_options_by_name(run: "RunSpec") -> dict[str, str]:
     from faithtui.tui.metric_view import list_changed_options
 
     return {
-        make_visible_line(name): make_visible_line(f"{name}={_write_value(value)}")
+        make_visible_line(name): make_visible_line(f"{name}={_format_option_value(value)}")
         for name, value in list_changed_options(run).items()
     }
 
 
-def _write_value(value: object) -> str:
+def _format_option_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool | None) else str(value)

@@ -189,7 +189,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
 
 
 @contextmanager
-def keep_typed_keys() -> Iterator[None]:
+def preserve_type_ahead() -> Iterator[None]:
     """Take keys as they are typed from now on, and give the terminal back as it was.
 
     Until the app has it, a terminal would echo what is typed, keep a line back until it is whole
@@ -217,7 +217,7 @@ def keep_typed_keys() -> Iterator[None]:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-@keep_typed_keys()
+@preserve_type_ahead()
 def show_app(
     path: Path,
     configured: "SettingsWithOrigins",

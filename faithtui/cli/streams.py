@@ -31,15 +31,15 @@ def protect_streams() -> None:
     """Let no closed or full stream cause anything but an orderly end."""
     # In this order: a closed one is opened as the lowest free number. Left free, it would be given
     # to the next file that is opened, such as the store, and what is printed would go there.
-    _open_if_closed(STDIN, os.O_RDONLY)
-    _open_if_closed(STDOUT, os.O_RDONLY)  # writing to it fails, as it does to a closed one
-    _open_if_closed(STDERR, os.O_WRONLY)
+    _open_devnull_if_closed(STDIN, os.O_RDONLY)
+    _open_devnull_if_closed(STDOUT, os.O_RDONLY)  # writing to it fails, as it does to a closed one
+    _open_devnull_if_closed(STDERR, os.O_WRONLY)
     if sys.stdin is None:
         sys.stdin = open(STDIN, closefd=False)  # noqa: SIM115 (it lasts as long as the process)
-    if _is_file(sys.stdout):
-        sys.stdout = _open_text(sys.stdout, _Stdout(STDOUT, "w", closefd=False))
-    if _is_file(sys.stderr):
-        sys.stderr = _open_text(sys.stderr, _Stderr(STDERR, "w", closefd=False))
+    if _has_file_descriptor(sys.stdout):
+        sys.stdout = _make_text_stream(sys.stdout, _Stdout(STDOUT, "w", closefd=False))
+    if _has_file_descriptor(sys.stderr):
+        sys.stderr = _make_text_stream(sys.stderr, _Stderr(STDERR, "w", closefd=False))
 
 
 class _Stdout(io.FileIO):
@@ -74,13 +74,13 @@ class _Stderr(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _is_file(stream: object) -> bool:
+def _has_file_descriptor(stream: object) -> bool:
     """Whether it is written through a descriptor, which a console of Windows is not."""
     buffer = getattr(stream, "buffer", None)
     return stream is None or isinstance(getattr(buffer, "raw", buffer), io.FileIO)
 
 
-def _open_text(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
+def _make_text_stream(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
     """Make a stream of text that writes as another one does, to somewhere else."""
     before = stream if isinstance(stream, io.TextIOWrapper) else None
     is_talk = isinstance(raw, _Stderr)
@@ -93,7 +93,7 @@ def _open_text(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
     )
 
 
-def _open_if_closed(number: int, flags: int) -> None:
+def _open_devnull_if_closed(number: int, flags: int) -> None:
     try:
         os.fstat(number)
     except OSError:

@@ -471,7 +471,7 @@ def next_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     return _top_step(undone)
 
 
-def undo_from_end(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
+def find_undo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
     """Find what undo would withdraw from the end of a log, however long the log is.
 
     Args:
@@ -482,29 +482,29 @@ def undo_from_end(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
         What `next_undo` finds in the whole log; None when the end does not tell, because it
         refers to earlier acts, leaves nothing, or the step may have begun earlier.
     """
-    return _step_if_known(_replay_stacks(end, reviewer)[0], end, reviewer)
+    return _find_step_in_log_tail(_replay_stacks(end, reviewer)[0], end, reviewer)
 
 
-def redo_from_end(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
-    """Find what redo would restore from the end of a log; see `undo_from_end`."""
+def find_redo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
+    """Find what redo would restore from the end of a log; see `find_undo_in_log_tail`."""
     undone = _replay_stacks(end, reviewer)[1]
     made = any(act.reviewer == reviewer and act.action in UNDOABLE_ACTIONS for act in end)
-    if made and not undone and not _refers_back(end, reviewer):
+    if made and not undone and not _refers_before_log_tail(end, reviewer):
         return ()
-    return _step_if_known(undone, end, reviewer)
+    return _find_step_in_log_tail(undone, end, reviewer)
 
 
-def _step_if_known(
+def _find_step_in_log_tail(
     stack: dict[LabelId, LabelEvent], end: Sequence[LabelEvent], reviewer: str
 ) -> Step | None:
-    if _refers_back(end, reviewer):
+    if _refers_before_log_tail(end, reviewer):
         return None
     step = _top_step(stack)
     # Of acts made at once the first ones may stand before the end.
     return step if step and step[-1].batch is None else None
 
 
-def _refers_back(end: Sequence[LabelEvent], reviewer: str) -> bool:
+def _refers_before_log_tail(end: Sequence[LabelEvent], reviewer: str) -> bool:
     known = {act.id for act in end}
     return any(
         act.target not in known

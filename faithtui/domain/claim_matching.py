@@ -52,11 +52,13 @@ def match_claims(own: Sequence[ClaimWording], wanted: Sequence[ClaimWording]) ->
         if each.claim not in found and each.place in mine:
             theirs[each.place].append(each)
     for place, others in theirs.items():
-        found |= _match_in_place(mine[place], others)
+        found |= _match_by_wording(mine[place], others)
     return found
 
 
-def _match_in_place(own: Sequence[ClaimWording], wanted: Sequence[ClaimWording]) -> dict[int, int]:
+def _match_by_wording(
+    own: Sequence[ClaimWording], wanted: Sequence[ClaimWording]
+) -> dict[int, int]:
     """Match claims of one answer that nothing else tells apart, the most alike first."""
     from faithtui.domain.text.texts import tokenise_text
 
@@ -65,7 +67,7 @@ def _match_in_place(own: Sequence[ClaimWording], wanted: Sequence[ClaimWording])
         (-shared, first, second)
         for first, one in enumerate(own)
         for second, other in enumerate(wanted)
-        if (shared := _compare_words(read[one.claim], read[other.claim])) >= MIN_SHARED
+        if (shared := _compute_word_similarity(read[one.claim], read[other.claim])) >= MIN_SHARED
     ]
     found: dict[int, int] = {}
     taken: set[int] = set()
@@ -76,14 +78,14 @@ def _match_in_place(own: Sequence[ClaimWording], wanted: Sequence[ClaimWording])
     return found
 
 
-def compare_wordings(one: str, other: str) -> float:
+def compute_wording_similarity(one: str, other: str) -> float:
     """Say how far two texts word the same claim, from 0 to 1; 0 where they clash."""
     from faithtui.domain.text.texts import tokenise_text
 
-    return _compare_words(tokenise_text(one).words, tokenise_text(other).words)
+    return _compute_word_similarity(tokenise_text(one).words, tokenise_text(other).words)
 
 
-def _compare_words(one: Sequence["Word"], other: Sequence["Word"]) -> float:
+def _compute_word_similarity(one: Sequence["Word"], other: Sequence["Word"]) -> float:
     from faithtui.domain.text.contradictions import find_clash, select_differing
     from faithtui.domain.text.texts import collect_stem_weights
 

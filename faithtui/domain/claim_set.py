@@ -36,7 +36,7 @@ class SetClaim:
     """Served with the judge's verdict in view, to measure its pull on annotators."""
 
 
-def hash_set_claims(
+def hash_set_version(
     metric: str,
     window_size: int | None,
     design: str,

@@ -18,7 +18,7 @@ from faithtui.domain.filters import (
     STATES,
     FilterContext,
     TermName,
-    list_qualities,
+    list_is_values,
     list_term_names,
     parse_filter,
 )
@@ -70,16 +70,16 @@ def list_completions(text: str, context: FilterContext) -> tuple[str, ...]:
     names = list_term_names(context)
     if not colon:
         found = [f"{each}:" for each in names]
-        if TermName.IS in names and "is:disagreement" in _list_terms(context):
+        if TermName.IS in names and "is:disagreement" in _list_completable_terms(context):
             found.append(DIFFERS)
         found = [each for each in found if each.startswith(word)]
-        found += _list_meant_terms(word, _list_terms(context))
+        found += _list_meant_terms(word, _list_completable_terms(context))
         return tuple(f"{minus}{each}" for each in dict.fromkeys(found))
     if name not in names:
         return ()
     return tuple(
         f"{minus}{each}"
-        for each in _list_values(TermName(name), context)
+        for each in _list_terms_with_name(TermName(name), context)
         if each.casefold().startswith(word) and each.casefold() != word
     )
 
@@ -92,7 +92,7 @@ def complete_filter(text: str, context: FilterContext) -> str | None:
 
 def suggest_terms(text: str, context: FilterContext) -> tuple[str, ...]:
     """Say which terms somebody may have meant whose words find nothing, most likely first."""
-    known = _list_terms(context)
+    known = _list_completable_terms(context)
     by_value = {each.partition(":")[2]: each for each in reversed(known)}
     found: list[str] = []
     for term in parse_filter(text, context).filter.list_terms(TermName.TEXT):
@@ -126,15 +126,17 @@ def _is_one_word(value: str) -> bool:
     return bool(value) and '"' not in value and not any(each.isspace() for each in value)
 
 
-def _list_terms(context: FilterContext) -> tuple[str, ...]:
+def _list_completable_terms(context: FilterContext) -> tuple[str, ...]:
     """List every term that has no free value."""
-    terms = [each for name in list_term_names(context) for each in _list_values(name, context)]
+    terms = [
+        each for name in list_term_names(context) for each in _list_terms_with_name(name, context)
+    ]
     if TermName.SCORE in list_term_names(context):
         terms.append("score:<0.5")
     return tuple(terms)
 
 
-def _list_values(name: TermName, context: FilterContext) -> tuple[str, ...]:
+def _list_terms_with_name(name: TermName, context: FilterContext) -> tuple[str, ...]:
     """List the terms with a name; () where any word may follow it."""
     values: tuple[str, ...]
     match name:
@@ -143,7 +145,7 @@ def _list_values(name: TermName, context: FilterContext) -> tuple[str, ...]:
         case TermName.HUMAN:
             values = (*context.labels, NOT_A_CLAIM, NONE)
         case TermName.IS:
-            values = tuple(each for each in QUALITIES if each in list_qualities(context))
+            values = tuple(each for each in QUALITIES if each in list_is_values(context))
         case TermName.CODE:
             values = tuple(each.name for each in REASON_CODES)
         case TermName.STATE:

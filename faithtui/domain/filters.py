@@ -308,7 +308,7 @@ def find_reason_code(value: str) -> str | None:
     return next((code.name for code in REASON_CODES if code.name == wanted), None)
 
 
-def describe_values(name: TermName, context: FilterContext) -> str:
+def describe_allowed_values(name: TermName, context: FilterContext) -> str:
     """Say what can stand after a name."""
     match name:
         case TermName.VERDICT:
@@ -316,7 +316,7 @@ def describe_values(name: TermName, context: FilterContext) -> str:
         case TermName.HUMAN:
             return ", ".join((*context.labels, NOT_A_CLAIM, NONE))
         case TermName.IS:
-            return ", ".join(list_qualities(context))
+            return ", ".join(list_is_values(context))
         case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
         case TermName.SCORE | TermName.WITH_OVERRIDES:
@@ -340,7 +340,7 @@ def list_term_names(context: FilterContext) -> tuple[TermName, ...]:
     )
 
 
-def list_qualities(context: FilterContext) -> Sequence[str]:
+def list_is_values(context: FilterContext) -> Sequence[str]:
     """List what can stand after `is:`."""
     return [each for each in QUALITIES if not (context.blind and each in _JUDGE_QUALITIES)]
 
@@ -418,9 +418,9 @@ def _find_problem(term: Term, context: FilterContext) -> str | None:
         return f"{told}: {context.scope} cannot be found by `{name}:`; possible are {there}"
     if context.blind and _reveals_judge(term):
         return f"{told} would reveal the judge's verdict, and this queue is blind"
-    if _is_possible(term, context):
+    if _has_allowed_value(term, context):
         return None
-    return f"{told}: after `{name}:` comes {describe_values(name, context)}"
+    return f"{told}: after `{name}:` comes {describe_allowed_values(name, context)}"
 
 
 def _reveals_judge(term: Term) -> bool:
@@ -429,7 +429,7 @@ def _reveals_judge(term: Term) -> bool:
     )
 
 
-def _is_possible(term: Term, context: FilterContext) -> bool:
+def _has_allowed_value(term: Term, context: FilterContext) -> bool:
     value = term.value.casefold()
     match term.name:
         case TermName.VERDICT:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import Turn
-from faithtui.domain.text.location import find_closest_text
+from faithtui.domain.text.location import find_closest_text_index
 from faithtui.domain.windows import Window
 
 
@@ -100,14 +100,19 @@ def match_logs_to_windows(
     texts = [turns[place].content for place in answers]
     if len(logged) == len(windows):
         ranked = sorted(
-            logged, key=lambda each: (_find_last(each, texts), len(each.claims), len(each.truths))
+            logged,
+            key=lambda each: (
+                _find_last_repeated_answer(each, texts),
+                len(each.claims),
+                len(each.truths),
+            ),
         )
         return placed | {
             window.position: each for window, each in zip(windows, ranked, strict=True)
         }
     ends = {window.turns[-1]: window.position for window in windows}
     for each in logged:
-        position = ends.get(answers[max(0, _find_last(each, texts))])
+        position = ends.get(answers[max(0, _find_last_repeated_answer(each, texts))])
         if position is not None:
             placed.setdefault(position, each)
     return placed
@@ -134,6 +139,6 @@ def _join_claims(first: ImportedWindow | None, second: ImportedWindow) -> Import
     return replace(first, claims=first.claims + second.claims)
 
 
-def _find_last(logged: ImportedWindow, answers: Sequence[str]) -> int:
+def _find_last_repeated_answer(logged: ImportedWindow, answers: Sequence[str]) -> int:
     """Give the last answer that a claim repeats, by its place; -1 without claims."""
-    return max((find_closest_text(each.text, answers) for each in logged.claims), default=-1)
+    return max((find_closest_text_index(each.text, answers) for each in logged.claims), default=-1)

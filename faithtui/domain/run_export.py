@@ -199,7 +199,7 @@ class ExportRun:
         return self.rule.effective_threshold
 
 
-def make_id(*names: object) -> str:
+def make_stable_uuid(*names: object) -> str:
     """Make an id of names that hold in every store: the same for the same names, as a UUID."""
     text = json.dumps(names, ensure_ascii=True, separators=(",", ":"))
     digest = hashlib.sha256(text.encode("ascii")).digest()

@@ -24,7 +24,7 @@ from faithtui.formats.readers.datasets import (
     FormatChoice,
     join_datasets,
     list_files,
-    name_source,
+    make_shard_dataset_name,
     open_dataset,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
@@ -193,7 +193,7 @@ def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
     files: list[Path] = []
     refused: list[InputError] = []
     for path in paths:
-        if path == STDIN or not _is_kind(path.is_dir):
+        if path == STDIN or not _is_file_kind_or_false(path.is_dir):
             files.append(path)
             continue
         inside = list_files(path)
@@ -203,14 +203,14 @@ def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
             )
         for each in inside:
             # Whoever names a pipe has something write into it; one that lies about would hang us.
-            if _is_kind(each.is_fifo):
+            if _is_file_kind_or_false(each.is_fifo):
                 refused.append(InputError("is a pipe; name it to read from it", path=each))
             else:
                 files.append(each)
     return files, refused
 
 
-def _is_kind(kind: Callable[[], bool]) -> bool:
+def _is_file_kind_or_false(kind: Callable[[], bool]) -> bool:
     """Tell a kind of file; what cannot be looked at is taken for one to read, which says why."""
     try:
         return kind()
@@ -218,7 +218,7 @@ def _is_kind(kind: Callable[[], bool]) -> bool:
         return False
 
 
-def _return_large_blocks() -> None:
+def _set_malloc_mmap_threshold() -> None:
     """Let large blocks of memory go back to the system when they are free.
 
     glibc keeps blocks as large as one that it freed before, unless it is told from which size on
@@ -230,7 +230,11 @@ def _return_large_blocks() -> None:
 
 def _is_pipe(path: Path) -> bool:
     """Say whether a file can be read once; one that is not there is no pipe."""
-    return _is_kind(path.exists) and not _is_kind(path.is_file) and not _is_kind(path.is_dir)
+    return (
+        _is_file_kind_or_false(path.exists)
+        and not _is_file_kind_or_false(path.is_file)
+        and not _is_file_kind_or_false(path.is_dir)
+    )
 
 
 class _ImportPass:
@@ -275,7 +279,7 @@ class _ImportPass:
         total = sum(_get_file_size(path) for path in files)
         done = 0
         counts = []
-        _return_large_blocks()
+        _set_malloc_mmap_threshold()
         datasets, opened = self._open_datasets(files, source)
         self._datasets = datasets
         for each in datasets:
@@ -326,10 +330,10 @@ class _ImportPass:
                 dataset, file = open_dataset(path, self._choice, source)
             except InputError as error:
                 self._record_refusals([error])
-                name = name_source(path) if source is None else source
+                name = make_shard_dataset_name(path) if source is None else source
                 found.append(FileImport(path, name, refused=1))
                 continue
-            is_file = path != STDIN and _is_kind(path.is_file)
+            is_file = path != STDIN and _is_file_kind_or_false(path.is_file)
             if not is_file:
                 self._pipes.add(path)
             if is_file and len(files) > 1:
@@ -356,7 +360,9 @@ class _ImportPass:
         labels = LabelScales(dataset, self._find_binary_scores)
         log = ImportLog(path.name)
         with VerdictCollector(dataset.source) as verdicts:
-            lines = log.time_reading(map(labels.name_scales, self._read_dataset(dataset, opened)))
+            lines = log.time_reading(
+                map(labels.assign_rating_scales, self._read_dataset(dataset, opened))
+            )
             for batch in _group_into_batches(lines, self._batch_size):
                 if batch.size > _RECORD_BYTES and self.release_memory is not None:
                     self.release_memory()
@@ -367,14 +373,14 @@ class _ImportPass:
                     _make_conflict_error(path, *batch.places[key], batch.conversations[key])
                     for key in settled.conflicting
                 ]
-                self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_sort_key))
+                self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_error_sort_key))
                 kept = batch.conversations.keys() - set(settled.conflicting)
                 unanswered = [
                     key
                     for key in kept
                     if not split_into_interactions(batch.conversations[key].turns)
                 ]
-                log.log_batch(batch.places, settled, unanswered)
+                log.log_conversations_not_added(batch.places, settled, unanswered)
                 verdicts.add_batch(batch.conversations, batch.verdicts, kept, settled.merged)
                 count = replace(
                     count,
@@ -390,15 +396,15 @@ class _ImportPass:
                 del batch, settled  # they are not held while the next ones are read
             with log.count_time("runs of judges"):
                 runs = () if self._store is None else verdicts.write_runs(self._store)
-            judged = verdicts.count_judges() if self._store is None else runs
-        log.log_end(count.read)
+            judged = verdicts.list_runs_to_create() if self._store is None else runs
+        log.log_omission_counts_and_times(count.read)
         return replace(
             count,
             refused=self._refused - refused_before,
             unknown_keys=dict(dataset.notes.unknown_keys),
             dropped_keys=dict(dataset.notes.dropped_keys),
             remarks=dict(dataset.notes.remarks),
-            unread_labels=tuple(labels.list_unread()),
+            unread_labels=tuple(labels.list_labels_without_verdict()),
             runs=judged,
         )
 
@@ -533,7 +539,7 @@ class _DryRun:
         return self._hashes[source]
 
 
-def _make_sort_key(error: InputError) -> tuple[int, int]:
+def _make_error_sort_key(error: InputError) -> tuple[int, int]:
     """Say where an error stands in its file, for sorting."""
     return error.line or 0, error.record or 0
 

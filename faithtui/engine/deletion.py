@@ -82,7 +82,7 @@ def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) ->
         for each in dataset.read(opened)
         if not isinstance(each.found, InputError)
     }
-    numbers = store.conversations.ids_of(name, wanted)
+    numbers = store.conversations.list_ids_by_keys(name, wanted)
     if not numbers:
         raise StoreError(
             f"none of the conversations of {path} is stored under `{name}`; name the data set "

@@ -54,7 +54,7 @@ class ImportLog:
         finally:
             self._seconds["reading"] = taken
 
-    def log_batch(
+    def log_conversations_not_added(
         self,
         places: Mapping[str, tuple[int, int | None]],
         counts: ImportCounts,
@@ -79,7 +79,7 @@ class ImportLog:
                     place = f"line {line}" if record is None else f"record {record}"
                     _log.debug("%s, %s: %s %s", self._name, place, key, reason)
 
-    def log_end(self, records: int) -> None:
+    def log_omission_counts_and_times(self, records: int) -> None:
         """Tell how many were not named, and where time went."""
         for reason, count in self._left_out.items():
             if count > MOST_NAMED:

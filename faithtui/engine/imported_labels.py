@@ -61,22 +61,22 @@ class LabelScales:
         self._totals: Counter[str] = Counter()
         self._unread: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def name_scales(self, record: ParsedRecord) -> ParsedRecord:
+    def assign_rating_scales(self, record: ParsedRecord) -> ParsedRecord:
         """Name the scales of the labels of a record."""
         found = record.found
         if isinstance(found, InputError) or not found.ratings:
             return record
-        ratings = tuple(map(self._name_scale, found.ratings))
+        ratings = tuple(map(self._assign_scale, found.ratings))
         if ratings == found.ratings:
             return record
         return replace(record, found=replace(found, ratings=ratings))
 
-    def list_unread(self) -> Iterator[UnreadLabels]:
+    def list_labels_without_verdict(self) -> Iterator[UnreadLabels]:
         """List the labels without a verdict, a scale at a time."""
         for scale, values in self._unread.items():
             yield UnreadLabels(scale, values.total(), self._totals[scale], tuple(sorted(values)))
 
-    def _name_scale(self, rating: Rating) -> Rating:
+    def _assign_scale(self, rating: Rating) -> Rating:
         rating = _use_chosen_scale(self._dataset, rating)
         if is_listed_scale(rating.scale):
             return rating

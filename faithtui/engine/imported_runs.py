@@ -25,7 +25,7 @@ from faithtui.domain.imported_verdicts import (
 )
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.label_sets import LabelSet
-from faithtui.domain.text.location import find_closest_text, find_span
+from faithtui.domain.text.location import find_closest_text_index, find_span
 from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.formats.files.record_groups import RecordGroups
@@ -112,9 +112,9 @@ class VerdictCollector:
                 metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
                 # An export of an imported judge's run names it with the prefix already.
                 name = json.dumps([each.judge.removeprefix(JUDGE), metric])
-                self._groups.add(name, [stored_as.get(key, key), hashed, _make_fields(each)])
+                self._groups.add(name, [stored_as.get(key, key), hashed, _judgement_to_dict(each)])
 
-    def count_judges(self) -> tuple[ImportedRun, ...]:
+    def list_runs_to_create(self) -> tuple[ImportedRun, ...]:
         """Say which runs would be made."""
         found = []
         for name in self._groups.list_keys():
@@ -174,13 +174,13 @@ class VerdictCollector:
         waiting = judgements.list_keys()
         while some := list(islice(waiting, _AT_A_TIME)):
             hashes = {key: next(judgements.list_values(key))[0] for key in some}
-            for key, number in store.conversations.find_ids(self._source, hashes).items():
+            for key, number in store.conversations.map_keys_to_ids(self._source, hashes).items():
                 keys.add(str(number), key)
                 found.append(number)
         return found
 
 
-def _make_fields(judgement: ImportedJudgement) -> dict[str, Any]:
+def _judgement_to_dict(judgement: ImportedJudgement) -> dict[str, Any]:
     """Make fields of a judgement.
 
     Turns and labels that nobody knows are left out, so that runs of earlier imports keep their
@@ -245,7 +245,7 @@ def _write_items(
         keys: The key of each conversation, by its id.
     """
     last: ItemId | None = None
-    while items := store.runs.list_pending(run, after=last, limit=_AT_A_TIME):
+    while items := store.runs.list_pending_items(run, after=last, limit=_AT_A_TIME):
         for item in items:
             conversation = store.conversations.get(item.conversation)
             values = [
@@ -253,14 +253,14 @@ def _write_items(
                 for key in keys.list_values(str(item.conversation))
                 for _, value in judgements.list_values(key)
             ]
-            for assessment in assess_imported(conversation, metric, values):
+            for assessment in make_imported_assessments(conversation, metric, values):
                 store.runs.save_window(item.id, assessment)
             store.runs.finish_item(item.id, ItemState.DONE, None)
         last = items[-1].id
     store.runs.set_state(run, RunState.DONE)
 
 
-def assess_imported(
+def make_imported_assessments(
     conversation: Conversation, metric: Metric[Any], values: Sequence[Mapping[str, Any]]
 ) -> list[Assessment]:
     """Make the windows of a conversation from what a judge said of it elsewhere.
@@ -277,7 +277,7 @@ def assess_imported(
     if not windows:
         return []
     if metric.spec.judges == "answer":
-        return _assess_answers(conversation, metric, windows, values)
+        return _make_answer_assessments(conversation, metric, windows, values)
     logged = [
         ImportedWindow(
             **{
@@ -291,12 +291,12 @@ def assess_imported(
     ]
     placed = match_logs_to_windows(logged, windows, conversation.turns)
     return [
-        _assess_window(conversation, metric, windows[position], placed[position])
+        _make_window_assessment(conversation, metric, windows[position], placed[position])
         for position in sorted(placed)
     ]
 
 
-def _assess_window(
+def _make_window_assessment(
     conversation: Conversation, metric: Metric[Any], window: Window, imported: ImportedWindow
 ) -> Assessment:
     labels = metric.spec.labels
@@ -313,7 +313,7 @@ def _assess_window(
             continue
         place = each.turn
         if place is None or place not in answers:
-            place = answers[find_closest_text(each.text, texts)]
+            place = answers[find_closest_text_index(each.text, texts)]
         claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
         label = None if each.label is None else labels.find_name(each.label)
         if label is None and each.word is not None:
@@ -339,7 +339,7 @@ def _make_truth(text: str, passages: Sequence[str]) -> Truth:
     return Truth(text)
 
 
-def _assess_answers(
+def _make_answer_assessments(
     conversation: Conversation,
     metric: Metric[Any],
     windows: Sequence[Window],

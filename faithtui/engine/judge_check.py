@@ -31,7 +31,7 @@ from faithtui.judges.base import JudgeReply, OutputFormat
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.judges.providers.parameters import RefusedParameters
-from faithtui.judges.registry import find_missing_key, open_judge
+from faithtui.judges.registry import find_missing_key_variable, open_judge
 from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
 from faithtui.metrics.shapes import ParsedVerdict
@@ -134,7 +134,7 @@ async def try_judge(
     profile = profile or JudgeProfile()
     refused = RefusedParameters()
     try:
-        variable = find_missing_key(ref, base_url, environ)
+        variable = find_missing_key_variable(ref, base_url, environ)
         if variable is not None:
             return _make_failure(
                 ConfigError(f"it needs a key: {describe_key_places(variable)}"), listener
@@ -168,7 +168,9 @@ async def try_judge(
             listener.asker = asker
             said = await _ask_for_verdicts(asker, _FACTS)
             swayed = (
-                await _is_swayed(asker) if _are_verdicts_right(_list_verdict_words(said)) else None
+                await _is_swayed_by_injection(asker)
+                if _are_verdicts_right(_list_verdict_words(said))
+                else None
             )
     except JudgeError as error:
         return await _explain_error(error, listener, ref, base_url, environ)
@@ -238,7 +240,7 @@ async def _ask_for_verdicts(
     raise AssertionError("the last time either returns or raises")
 
 
-async def _is_swayed(asker: Asker) -> bool | None:
+async def _is_swayed_by_injection(asker: Asker) -> bool | None:
     """Say whether an order among the facts changes a denied claim's verdict; None: not answered."""
     try:
         words = _list_verdict_words(await _ask_for_verdicts(asker, (*_FACTS, _ORDER)))

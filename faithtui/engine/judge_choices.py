@@ -133,11 +133,11 @@ def list_judge_choices(
     found = []
     for each in known:
         words = ["set as the usual judge"] if each == settings and each.judge != "offline" else []
-        words += [describe_use(used[each])] if each in used else []
+        words += [describe_runs_of_judge(used[each])] if each in used else []
         choice = _describe_judge(each, keys, prices, words, answering, silent)
         if choice is not None:
             found.append(choice)
-    return [*found, *_list_unnamed_providers(found, keys)]
+    return [*found, *_list_providers_without_models(found, keys)]
 
 
 async def find_local_servers(
@@ -165,7 +165,7 @@ async def find_local_servers(
     return list(await asyncio.gather(*map(ask_program, programs)))
 
 
-def describe_use(runs: Sequence[int]) -> str:
+def describe_runs_of_judge(runs: Sequence[int]) -> str:
     """Say which runs used a judge.
 
     Args:
@@ -288,7 +288,7 @@ def _rank_price(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, s
     return judge.judge.partition(":")[0], price, judge.judge
 
 
-def _list_unnamed_providers(
+def _list_providers_without_models(
     found: Sequence[JudgeChoice], keys: _KeyLookup
 ) -> Iterable[JudgeChoice]:
     """Name providers none of whose models is listed, with what it takes to use them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from faithtui.agreement.report.model import ProbeFigures
-from faithtui.agreement.report.probes import PROBED_KINDS, make_probe_figures
+from faithtui.agreement.report.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
 from faithtui.agreement.statistics.ranks import auroc
 from faithtui.domain.estimates import Reason
@@ -193,7 +193,7 @@ async def probe_judge(
         for each, verdict in zip(claims, before, strict=True)
         if verdict.word is not None
         for probe in make_probes(each.claim, each.passages, seed, PROBED_KINDS)
-        if _can_show_something(probe.kind, each, verdict.word)
+        if _is_probe_informative(probe.kind, each, verdict.word)
     ]
     changed = [(probe.claim, probe.passages) for _, probe in probes]
     after = await judge_labelled_claims(judge, changed, on_verdict, concurrency, limiter)
@@ -202,13 +202,13 @@ async def probe_judge(
         if verdict.word is not None:
             changes[probe.kind].append(verdict.word != was)
     return [
-        make_probe_figures(kind, len(found), sum(found))
+        estimate_changed_verdict_share(kind, len(found), sum(found))
         for kind in PROBED_KINDS
         if (found := changes[kind])
     ]
 
 
-def _can_show_something(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
+def _is_probe_informative(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
     """Whether a change is tried on a claim that got this verdict before."""
     if kind is ProbeKind.INJECTION:
         return was != "yes"  # which is what it demands

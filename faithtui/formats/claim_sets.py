@@ -17,7 +17,7 @@ from faithtui.domain.claim_set import (
     MOST_NAME,
     ClaimSetBundle,
     SetClaim,
-    hash_set_claims,
+    hash_set_version,
     is_set_name,
 )
 from faithtui.domain.conversation import Conversation, content_hash
@@ -26,7 +26,7 @@ from faithtui.domain.limits import RECORD, REVIEWER
 from faithtui.errors import ExportError, InputError
 from faithtui.formats.fields import FieldReader
 from faithtui.formats.json_lines import read_json_lines
-from faithtui.formats.label_bundles import BundleReader, bundle_lines
+from faithtui.formats.label_bundles import BundleReader, format_bundle_lines
 from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
 from faithtui.formats.writers.conversations import conversation_to_json
 
@@ -103,7 +103,7 @@ def claim_set_lines(
             name = f"{each.conversation.source}/{each.conversation.key}"
             raise ExportError(f"{name} cannot be exported with its images: {problem}")
         yield line
-    yield from bundle_lines(found.labels)
+    yield from format_bundle_lines(found.labels)
     numbers = {name: number for number, name in enumerate(found.labels.claims)}
     for claim in found.claims:
         line_of_claim: dict[str, object] = {
@@ -284,7 +284,7 @@ def _find_problem(found: ClaimSetBundle, transcripts: set[ConversationName]) -> 
             f"was changed after it was written: its strata are not those of its claims and of a "
             f"design `{found.design}`"
         )
-    digest = hash_set_claims(
+    digest = hash_set_version(
         found.metric, found.window_size, found.design, found.strata, found.claims
     )
     if digest != found.digest:

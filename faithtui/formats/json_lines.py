@@ -109,7 +109,7 @@ def _read_records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
             cut = cut_array if is_array else cut_lines
             for raw in cut(file, RECORD.most):
                 if is_array or not raw.is_blank:
-                    parsed = parse_record(raw, path)
+                    parsed = parse_record_or_error(raw, path)
                     del raw  # a large one is not held while what it says is dealt with,
                     yield parsed
                     del parsed  # nor that while the next one is read
@@ -124,7 +124,7 @@ def _read_records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
         raise InputError(f"cannot be read: {reason}", path=path) from error
 
 
-def parse_record(raw: RawRecord, path: Path, *, nulls_for_nan: bool = False) -> JsonRecord:
+def parse_record_or_error(raw: RawRecord, path: Path, *, nulls_for_nan: bool = False) -> JsonRecord:
     """Parse one record; the error is its value when it cannot be used.
 
     Args:
@@ -219,7 +219,7 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
         value: object = json.loads(
             text,
             object_pairs_hook=refuse_duplicate_keys,
-            parse_constant=_to_null if nulls_for_nan else _refuse_constant,
+            parse_constant=_replace_nan_by_null if nulls_for_nan else _refuse_constant,
             parse_float=_parse_finite,
         )
         clean = _make_storable(value, depth=1)
@@ -245,9 +245,11 @@ def find_too_many_values(text: str) -> str | None:
 
 def find_too_much_text(value: object, limit: Limit = RECORD_TEXTS) -> str | None:
     """Say that the strings of a record take more memory than they may; None: they do not."""
-    memory = count_text_bytes(value)
+    memory = count_string_memory(value)
     # The UTF-8 form is made only of what is not too large without it.
-    return limit.find_problem(memory) or limit.find_problem(memory + _utf8_bytes(value))
+    return limit.find_problem(memory) or limit.find_problem(
+        memory + _count_non_ascii_utf8_bytes(value)
+    )
 
 
 def _format_not_object(value: object) -> str:
@@ -287,16 +289,18 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
     return clean if isinstance(clean, dict) else _format_not_object(clean)
 
 
-def count_text_bytes(value: object) -> int:
+def count_string_memory(value: object) -> int:
     """Count the bytes of memory that all strings take once they are storable, keys too."""
     match value:
         case str():
             # U+FFFD stands for a NUL then, and makes each character take two bytes.
             return max(sys.getsizeof(value), 2 * len(value) if "\x00" in value else 0)
         case list():
-            return sum(map(count_text_bytes, value))
+            return sum(map(count_string_memory, value))
         case dict():
-            return sum(map(count_text_bytes, value)) + sum(map(count_text_bytes, value.values()))
+            return sum(map(count_string_memory, value)) + sum(
+                map(count_string_memory, value.values())
+            )
         case _:
             return 0
 
@@ -305,7 +309,7 @@ def count_memory(value: object) -> int:
     """Count the bytes of memory that a value takes, about: its strings, numbers and lists."""
     match value:
         case str():
-            return count_text_bytes(value)
+            return count_string_memory(value)
         case list():
             return 8 * len(value) + sum(map(count_memory, value))
         case dict():
@@ -317,15 +321,17 @@ def count_memory(value: object) -> int:
             return 32
 
 
-def _utf8_bytes(value: object) -> int:
+def _count_non_ascii_utf8_bytes(value: object) -> int:
     """Count the bytes that all strings take in UTF-8 besides: what is ASCII takes none."""
     match value:
         case str():
             return 0 if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
         case list():
-            return sum(map(_utf8_bytes, value))
+            return sum(map(_count_non_ascii_utf8_bytes, value))
         case dict():
-            return sum(map(_utf8_bytes, value)) + sum(map(_utf8_bytes, value.values()))
+            return sum(map(_count_non_ascii_utf8_bytes, value)) + sum(
+                map(_count_non_ascii_utf8_bytes, value.values())
+            )
         case _:
             return 0
 
@@ -339,7 +345,7 @@ def refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return built
 
 
-def _to_null(_: str) -> None:
+def _replace_nan_by_null(_: str) -> None:
     return None
 
 
@@ -381,7 +387,7 @@ def parse_inner_json(text: str) -> object:
         value = json.loads(
             text,
             object_pairs_hook=refuse_duplicate_keys,
-            parse_constant=_to_null,
+            parse_constant=_replace_nan_by_null,
             parse_float=_parse_finite,
         )
         return _make_storable(value, depth=1)

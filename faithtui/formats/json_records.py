@@ -135,7 +135,7 @@ def cut_array(file: BufferedIOBase, most: int, *, is_alone: bool = True) -> Iter
                     yield element.finish_record(number, end + at - 1)
                 after_comma = not is_over
         if is_over and is_alone:
-            _refuse_rest(chunk[start:])
+            _refuse_text_after_array(chunk[start:])
         elif is_over:
             pass
         elif depth:
@@ -201,6 +201,6 @@ def _decode_utf8(
         return error
 
 
-def _refuse_rest(rest: bytes) -> None:
+def _refuse_text_after_array(rest: bytes) -> None:
     if rest.strip(_SPACE):
         raise InputError("goes on behind the end of the array; expected nothing after `]`")

@@ -64,7 +64,7 @@ class ParsedBundle:
     """Line number of each act, by its `uid`."""
 
 
-def bundle_lines(bundle: LabelBundle) -> Iterator[str]:
+def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     """Write a bundle.
 
     Yields:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from faithtui.agreement.report.model import ProbeTrial
-from faithtui.agreement.report.probes import PROBED_KINDS, make_probe_figures
+from faithtui.agreement.report.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import JsonRecord, read_json_lines
@@ -55,7 +55,7 @@ def read_probe_trial(path: Path) -> ProbeTrial:
         changed = read_count(row, "changed", place, 0)
         if changed > probes:
             raise refuse(f"{place}changed", "expected at most as many as `probes`")
-        figures[kind] = make_probe_figures(kind, probes, changed)
+        figures[kind] = estimate_changed_verdict_share(kind, probes, changed)
     return ProbeTrial(
         str(texts["judge"]),
         str(texts["fingerprint"]),

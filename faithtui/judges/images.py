@@ -5,7 +5,7 @@ import base64
 from faithtui.domain.judging.image_addresses import find_address_problem
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 
 def base64_of(image: ImageData) -> str | None:
@@ -30,4 +30,4 @@ def address_of(image: ImageData) -> str:
             f"{image.mark} has an address that {reason}, and nobody is sent it; import the image "
             "itself, as `path` or `base64`"
         )
-    return clean_text(image.url)
+    return remove_invalid_unicode(image.url)

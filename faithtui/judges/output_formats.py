@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from faithtui.errors import JudgeUnsupported
 from faithtui.judges.base import JudgeRequest, OutputFormat
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 JSON_INSTRUCTION = (
     "Answer with one JSON object and nothing else: no fence and no words around it."
@@ -53,7 +53,7 @@ def make_prompt(request: JudgeRequest, rung: OutputFormat | None) -> str:
     The schema stands behind everything else, so that what precedes it is the same in every way of
     asking and a provider's prompt cache serves them all.
     """
-    prompt = clean_text(request.prompt)
+    prompt = remove_invalid_unicode(request.prompt)
     if rung not in (OutputFormat.JSON, OutputFormat.TEXT):
         return prompt
     schema = json.dumps(request.schema, ensure_ascii=False, separators=(",", ":"))

@@ -38,7 +38,7 @@ from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.plugins import find_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
 from faithtui.judges.redaction import Redact
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -188,7 +188,7 @@ class AnsweringJudge:
                 " a CustomAnswer; report this to its author"
             )
         return JudgeReply(
-            text=clean_text(answer.text),
+            text=remove_invalid_unicode(answer.text),
             stop=answer.stop,
             usage=answer.usage,
             served_model=answer.served_model,
@@ -213,7 +213,7 @@ class AnsweringJudge:
                 raise JudgeTimeout(
                     f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
                 ) from error
-            raise make_custom_error(self._ref, error) from error
+            raise make_unavailable_error(self._ref, error) from error
 
 
 def name_judge(judge: object) -> str:
@@ -222,7 +222,7 @@ def name_judge(judge: object) -> str:
     return ref if isinstance(ref, str) and ref else type(judge).__name__
 
 
-def make_custom_error(ref: str, error: Exception) -> JudgeUnavailable:
+def make_unavailable_error(ref: str, error: Exception) -> JudgeUnavailable:
     """Make our error of whatever the code of somebody else raised."""
     return JudgeUnavailable(f"the judge {ref} failed: {_format_error(error)}")
 

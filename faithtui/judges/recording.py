@@ -119,7 +119,7 @@ class ReplyRecorder:
             whole, last = content.rpartition(b"\n")[::2]
             if not last:
                 return
-            if _parse_record(last) is None:
+            if _parse_record_or_none(last) is None:
                 os.ftruncate(self._file.fileno(), len(whole) + 1)
             else:
                 self._file.write("\n")
@@ -158,7 +158,7 @@ def _read_judge(path: Path) -> tuple[str, str | None]:
         ExportError: It is no recording, or does not say.
     """
     with path.open("rb") as file:
-        record = _parse_record(file.readline(1_000_000))
+        record = _parse_record_or_none(file.readline(1_000_000))
     if record is None or (
         record.get("format") != FORMAT and not isinstance(record.get("prompt_sha256"), str)
     ):
@@ -174,7 +174,7 @@ def _read_judge(path: Path) -> tuple[str, str | None]:
     return ref, fingerprint if isinstance(fingerprint, str) else None
 
 
-def _parse_record(line: bytes) -> dict[str, object] | None:
+def _parse_record_or_none(line: bytes) -> dict[str, object] | None:
     try:
         record: object = json.loads(line)
     except (ValueError, RecursionError):

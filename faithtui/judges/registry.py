@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from faithtui.judges.embedded.weights import Calibration
 
 
-def reads_prompts(ref: str, base_url: str | None = None) -> bool:
+def is_prompt_based(ref: str, base_url: str | None = None) -> bool:
     """Whether a judge answers from the prompt's words; the embedded one works from the task.
 
     So do verifiers, those of packages too.
@@ -142,7 +142,7 @@ def open_judge(
     return _open_and_close(make_judge)
 
 
-def find_missing_key(
+def find_missing_key_variable(
     ref: str, base_url: str | None, environ: Mapping[str, str] | None = None
 ) -> str | None:
     """Name the environment variable that a judge needs and that neither it nor the keyring has.

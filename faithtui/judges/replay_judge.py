@@ -12,7 +12,7 @@ from pathlib import Path
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.recording import FORMAT, VERSION, prompt_sha256
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 
 class ReplayJudge(LocalJudge):
@@ -66,7 +66,7 @@ class ReplayJudge(LocalJudge):
                 " `faithtui run --record`, or add"
                 f' the line {{"prompt_sha256": "{digest}", "reply": …}}'
             )
-        return JudgeReply(clean_text(text))
+        return JudgeReply(remove_invalid_unicode(text))
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to release."""

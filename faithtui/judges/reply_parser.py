@@ -80,7 +80,7 @@ def parse_reply(text: str) -> dict[str, object]:
         raise JudgeReplyInvalid(f"the judge's reply {malformed}", raw=text) from malformed
 
 
-def clean_text(text: str) -> str:
+def remove_invalid_unicode(text: str) -> str:
     """Replace lone surrogates by U+FFFD and drop NUL: neither can be sent or stored."""
     return _SURROGATE.sub("\ufffd", text.replace("\0", ""))
 
@@ -89,7 +89,7 @@ def _parse_object(text: str) -> dict[str, object]:
     # A character is at most four bytes, so most texts are known to be short without encoding them.
     if len(text) > MAX_BYTES // 4 and len(text.encode(errors="surrogatepass")) > MAX_BYTES:
         raise _MalformedReply(f"is longer than {MAX_BYTES // 1_000_000} MB")
-    text = clean_text(text)
+    text = remove_invalid_unicode(text)
     if not text.strip():
         raise _MalformedReply("is empty")
     found = _find_last_object(text)
@@ -192,11 +192,11 @@ def _parse_strict(text: str) -> dict[str, object]:
     # ValueError and not its subclass: an integer of 5,000 digits raises the plain one.
     except ValueError as error:
         raise _MalformedReply(f"is not valid JSON: {error}") from error
-    return {name: _clean_value(member) for name, member in members.items()}
+    return {name: _clean_nested_strings(member) for name, member in members.items()}
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = {clean_text(name): member for name, member in pairs}
+    members = {remove_invalid_unicode(name): member for name, member in pairs}
     if len(members) < len(pairs):
         raise _MalformedReply("has the same key twice in one object")
     return members
@@ -213,14 +213,14 @@ def _parse_finite(digits: str) -> float:
     return number
 
 
-def _clean_value(value: object) -> object:
+def _clean_nested_strings(value: object) -> object:
     """Clean every string of a decoded value. Keys are clean already; nesting is bounded."""
     match value:
         case str():
-            return clean_text(value)
+            return remove_invalid_unicode(value)
         case list():
-            return [_clean_value(member) for member in value]
+            return [_clean_nested_strings(member) for member in value]
         case dict():
-            return {name: _clean_value(member) for name, member in value.items()}
+            return {name: _clean_nested_strings(member) for name, member in value.items()}
         case _:
             return value

@@ -14,7 +14,7 @@ from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
-    check_images,
+    refuse_unsupported_images,
     list_documents,
     list_messages,
     list_texts,
@@ -118,7 +118,7 @@ def judge_each_answer(
         MissingParameters: Under `as_peer`, there is no answer at all.
         JudgeError, MetricError: As above.
     """
-    check_images(conversation, judge)
+    refuse_unsupported_images(conversation, judge)
     if as_peer and not windows:
         raise MissingParameters(("response",))
 

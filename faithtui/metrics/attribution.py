@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.text.location import find_closest_text, find_span
+from faithtui.domain.text.location import find_closest_text_index, find_span
 from faithtui.domain.verdicts import Claim, Truth
 
 
@@ -54,7 +54,7 @@ def _find_best_answers(texts: Sequence[str], answers: Sequence[str]) -> list[int
             None,
         )
         if home is None:
-            home = before[0] if before else find_closest_text(text, answers)
+            home = before[0] if before else find_closest_text_index(text, answers)
         before.append(home)
         homes.append(home)
     return homes

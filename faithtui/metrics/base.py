@@ -279,7 +279,7 @@ class Metric(Protocol[FindingsT]):
             NotFaithful: The options want an error instead of a failing result.
         """
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],

@@ -43,7 +43,7 @@ def estimate_tokens(text: str) -> int:
         Words as cl100k_base cuts them; the size of a word from its length and case, fitted to its
         counts. docs/metrics/llamaindex-faithfulness.md says how close it comes.
     """
-    return (_estimate_size(text) + _TENTHS // 2) // _TENTHS
+    return (_estimate_tenths_of_tokens(text) + _TENTHS // 2) // _TENTHS
 
 
 def pack_contexts(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
@@ -64,16 +64,16 @@ def pack_contexts(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     used = 0
     for context in filter(None, map(str.strip, contexts)):
         first, *others = _split_text(context, limit, int(limit * OVERLAP), _AT_SENTENCES)
-        with_it = used + _estimate_size(GAP) + _estimate_size(first)
+        with_it = used + _estimate_tenths_of_tokens(GAP) + _estimate_tenths_of_tokens(first)
         if chunks and with_it <= limit * _TENTHS:
             chunks[-1].append(first)
             used = with_it
         else:
             chunks.append([first])
-            used = _estimate_size(first)
+            used = _estimate_tenths_of_tokens(first)
         for part in others:
             chunks.append([part])
-            used = _estimate_size(part)
+            used = _estimate_tenths_of_tokens(part)
     return tuple(GAP.join(parts) for parts in chunks)
 
 
@@ -113,12 +113,12 @@ class _Piece(NamedTuple):
     """Tenths of a token."""
 
 
-def _estimate_size(text: str) -> int:
+def _estimate_tenths_of_tokens(text: str) -> int:
     """Estimate the size of a text in tenths of a token."""
-    return sum(_estimate_word_size(word) for word in _WORD.finditer(text))
+    return sum(_estimate_word_tenths_of_tokens(word) for word in _WORD.finditer(text))
 
 
-def _estimate_word_size(word: re.Match[str]) -> int:
+def _estimate_word_tenths_of_tokens(word: re.Match[str]) -> int:
     letters, marks = word.groups()
     if letters is None:
         if marks is None:
@@ -143,7 +143,7 @@ Cut = Callable[[str], list[str]]
 def _split_text(text: str, limit: int, overlap: int, cuts: Sequence[Cut]) -> list[str]:
     """Divide a text into overlapping parts of so many tokens at most; itself when it fits."""
     room = limit * _TENTHS
-    if _estimate_size(text) <= room:
+    if _estimate_tenths_of_tokens(text) <= room:
         return [text]
     return _fill_parts(_cut_pieces(text, room, cuts), room, overlap * _TENTHS)
 
@@ -152,7 +152,7 @@ def _cut_pieces(text: str, room: int, cuts: Sequence[Cut]) -> Iterator[_Piece]:
     """Divide a text until each piece fits, by the first cut that divides it at all."""
     parts = next((parts for cut in cuts if len(parts := cut(text)) > 1), [text])
     for part in parts:
-        size = _estimate_size(part)
+        size = _estimate_tenths_of_tokens(part)
         if size > room and len(parts) > 1:
             yield from _cut_pieces(part, room, cuts)
         else:
@@ -183,7 +183,7 @@ def _join_pieces(pieces: Iterable[_Piece]) -> str:
     return "".join(piece.text for piece in pieces).strip()
 
 
-def _cut_before(separator: str) -> Cut:
+def _make_cut_before_separator(separator: str) -> Cut:
     """Cut before every separator."""
 
     def cut_text(text: str) -> list[str]:
@@ -193,7 +193,7 @@ def _cut_before(separator: str) -> Cut:
     return cut_text
 
 
-def _cut_after(end: re.Pattern[str]) -> Cut:
+def _make_cut_after_match(end: re.Pattern[str]) -> Cut:
     """Cut after every match."""
 
     def cut_text(text: str) -> list[str]:
@@ -204,10 +204,14 @@ def _cut_after(end: re.Pattern[str]) -> Cut:
 
 
 _AT_SENTENCES: tuple[Cut, ...] = (
-    _cut_before("\n\n\n"),
-    _cut_after(_SENTENCE_END),
-    _cut_after(_PHRASE_END),
-    _cut_before(" "),
+    _make_cut_before_separator("\n\n\n"),
+    _make_cut_after_match(_SENTENCE_END),
+    _make_cut_after_match(_PHRASE_END),
+    _make_cut_before_separator(" "),
     list,
 )
-_AT_WORDS: tuple[Cut, ...] = (_cut_before(" "), _cut_before("\n"), list)
+_AT_WORDS: tuple[Cut, ...] = (
+    _make_cut_before_separator(" "),
+    _make_cut_before_separator("\n"),
+    list,
+)

@@ -40,8 +40,8 @@ from faithtui.metrics.deepevalex.extraction import extract_claims_and_truths
 from faithtui.metrics.deepevalex.replies import (
     ask_with_peer_errors,
     format_peer_failure,
-    make_any_verdict_list_shape,
-    make_text_list_shape,
+    make_any_verdict_list_reply_shape,
+    make_text_list_reply_shape,
     normalise_verdict,
     parse_peer_failure,
     parse_strict_json,
@@ -52,13 +52,13 @@ from faithtui.metrics.findings import (
     conclude_without_reason,
     default_to_openai,
     join_reasons,
-    list_cost_reasons,
-    mark_undefined,
+    list_score_lowering_reasons,
+    add_undefined_score_reason,
     score_findings,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import check_images, list_texts
+from faithtui.metrics.questions import refuse_unsupported_images, list_texts
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_error
 
@@ -196,7 +196,7 @@ class DeepEvalExFaithfulness:
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
-        check_images(conversation, judge)
+        refuse_unsupported_images(conversation, judge)
         windows = self.windows(conversation)
         if self.as_peer and not windows:
             raise MissingParameters(("actual_output",))
@@ -247,7 +247,7 @@ class DeepEvalExFaithfulness:
         why = join_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
         return Conclusion(score, self._is_success(score), why)
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],
@@ -287,7 +287,7 @@ class DeepEvalExFaithfulness:
             question = questions.make_pooled_truths_question(
                 self.prompts, contexts, self.truths_extraction_limit, as_peer=True
             )
-            reply = make_text_list_shape("truths")
+            reply = make_text_list_reply_shape("truths")
             facts = yield from ask_with_peer_errors(
                 replace(question, reply=reply), "truths", window
             )
@@ -299,7 +299,7 @@ class DeepEvalExFaithfulness:
             question = questions.make_pooled_claims_question(
                 self.prompts, each.answers, (), as_peer=True
             )
-            reply = make_text_list_shape("claims")
+            reply = make_text_list_reply_shape("claims")
             found = yield from ask_with_peer_errors(
                 replace(question, reply=reply), "claims", window
             )
@@ -325,7 +325,7 @@ class DeepEvalExFaithfulness:
                 FAITHFULNESS.names,
             )
             said = yield from ask_with_peer_errors(
-                replace(question, reply=make_any_verdict_list_shape()), "verdicts", window
+                replace(question, reply=make_any_verdict_list_reply_shape()), "verdicts", window
             )
         labels = [normalise_verdict(each.word) for each in said]
         judged = WindowFindings(
@@ -379,7 +379,7 @@ class DeepEvalExFaithfulness:
             ),
             truths=truths,
         )
-        found = mark_undefined(found, SPEC, self.rule, answer.answers, given=given)
+        found = add_undefined_score_reason(found, SPEC, self.rule, answer.answers, given=given)
         why = self._make_reason_question(found) if claims else None
         if why is None:
             return found
@@ -394,7 +394,7 @@ class DeepEvalExFaithfulness:
         score = score_findings(self.rule, found).value
         if not self.include_reason or score is None:
             return None
-        costs = list_cost_reasons(self.rule, found.verdicts)
+        costs = list_score_lowering_reasons(self.rule, found.verdicts)
         return questions.make_reason_question(self.prompts, score, [*costs, *beyond])
 
 

@@ -63,13 +63,13 @@ def format_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
         spec: The metric whose question they stand in; verdicts are said in its words.
     """
     cases = [
-        fence_text("case", f"e{number}", _format_case(each, spec))
+        fence_text("case", f"e{number}", _format_example(each, spec))
         for number, each in enumerate(examples)
     ]
     return "\n".join([_HEAD, *cases, _TAIL])
 
 
-def _format_case(example: Example, spec: MetricSpec) -> str:
+def _format_example(example: Example, spec: MetricSpec) -> str:
     if spec.references is not None and example.references:
         heading, against = spec.references.capitalize(), _choose_references(example)
     else:

@@ -54,7 +54,7 @@ class WindowFindings:
     number for a window without claims, as peers do."""
 
 
-def mark_undefined(
+def add_undefined_score_reason(
     found: WindowFindings,
     spec: MetricSpec,
     rule: ScoringRule,
@@ -130,10 +130,10 @@ def score_findings(rule: ScoringRule, found: WindowFindings) -> Score:
 
 def compose_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
     """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
-    return "; ".join(_describe_failed_claims(rule, verdicts)) or None
+    return "; ".join(_format_failed_claims(rule, verdicts)) or None
 
 
-def _describe_failed_claims(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+def _format_failed_claims(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """List what cost a window its score, each once."""
     return tuple(
         dict.fromkeys(
@@ -144,7 +144,7 @@ def _describe_failed_claims(rule: ScoringRule, verdicts: Sequence[Verdict]) -> t
     )
 
 
-def list_cost_reasons(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str]:
+def list_score_lowering_reasons(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str]:
     """List the reasons of the verdicts that cost a window something; the claim where there is none.
 
     A cost without words is a cost all the same: without it there would be nothing to say.
@@ -180,7 +180,7 @@ def conclude_with_reason(
     if not include_reason or not assessments or score is None:
         return mean
     reasons = _list_notes(rule, assessments)
-    composed = _compose_conclusion(spec, rule, mean.score, assessments, reasons)
+    composed = _compose_conversation_reason(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
         reason = yield from ask(
@@ -213,12 +213,14 @@ def join_reasons(
         if each.reason and not (is_lowered and finds_no_fault(each.reason))
     ]
     if is_lowered and not reasons:
-        return _compose_conclusion(spec, rule, score, assessments, ())
-    left_out = () if rule.as_peer or score.value is None else _format_left_out(assessments)
+        return _compose_conversation_reason(spec, rule, score, assessments, ())
+    left_out = (
+        () if rule.as_peer or score.value is None else _format_unscored_window_counts(assessments)
+    )
     return "; ".join(dict.fromkeys([*reasons, *left_out])) or None
 
 
-def describe_lowering(
+def format_score_lowering_counts(
     labels: LabelSet, units: tuple[str, str], rule: ScoringRule, assessments: Sequence[Assessment]
 ) -> tuple[str, ...]:
     """Count what lowered a conversation's score, and the windows that have none.
@@ -254,10 +256,10 @@ def describe_lowering(
         phrases.append(
             f"{_count_words(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}"
         )
-    return (*phrases, *_format_left_out(assessments))
+    return (*phrases, *_format_unscored_window_counts(assessments))
 
 
-def _format_left_out(assessments: Sequence[Assessment]) -> tuple[str, ...]:
+def _format_unscored_window_counts(assessments: Sequence[Assessment]) -> tuple[str, ...]:
     """Count the windows without a score, by state."""
     states = Counter(each.score.state for each in assessments)
     undefined, skipped = states[ScoreState.UNDEFINED], states[ScoreState.SKIPPED]
@@ -272,7 +274,7 @@ def _count_words(count: int, names: tuple[str, str]) -> str:
     return f"{count} {names[0] if count == 1 else names[1]}"
 
 
-def _compose_conclusion(
+def _compose_conversation_reason(
     spec: MetricSpec,
     rule: ScoringRule,
     score: Score,
@@ -281,9 +283,11 @@ def _compose_conclusion(
 ) -> str:
     """Say why a conversation got its score, from what was counted and noted."""
     if score.value is not None and score.value >= 1 - TOLERANCE:
-        return "; ".join(("nothing lowered the score", *_format_left_out(assessments)))
-    counted = "; ".join(describe_lowering(spec.labels, spec.units, rule, assessments))
-    left_out = _format_left_out(assessments)
+        return "; ".join(
+            ("nothing lowered the score", *_format_unscored_window_counts(assessments))
+        )
+    counted = "; ".join(format_score_lowering_counts(spec.labels, spec.units, rule, assessments))
+    left_out = _format_unscored_window_counts(assessments)
     # Under a peer's rules a window that lost nothing has a reason too.
     costs = "; ".join(each for each in noted if each not in left_out and not finds_no_fault(each))
     return ": ".join(part for part in (counted, costs) if part)
@@ -302,13 +306,13 @@ def _list_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[s
             cost
             for each in assessments
             if each.score.value is not None
-            for cost in _describe_failed_claims(rule, each.verdicts)
+            for cost in _format_failed_claims(rule, each.verdicts)
         )
     )
     more = len(noted) - MOST_NOTED
     shown = (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
     strict = (STRICT,) if rule.strict and noted else ()
-    return (*shown, *strict, *_format_left_out(assessments))
+    return (*shown, *strict, *_format_unscored_window_counts(assessments))
 
 
 def has_context(conversation: Conversation, window: Window) -> bool:
@@ -319,7 +323,7 @@ def has_context(conversation: Conversation, window: Window) -> bool:
     )
 
 
-def make_conversation_result(
+def make_deepeval_result(
     conclusion: Conclusion, threshold: float | None
 ) -> tuple[Mapping[str, object], ...]:
     """Say a conversation's result in deepeval's words."""

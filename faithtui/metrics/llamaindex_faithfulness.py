@@ -31,7 +31,7 @@ from faithtui.metrics.findings import (
     assess_window,
     conclude_without_reason,
     default_to_openai,
-    mark_undefined,
+    add_undefined_score_reason,
 )
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
@@ -238,7 +238,7 @@ class LlamaIndexFaithfulness:
                         )
         return conclude_without_reason(self.rule, assessments)
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],
@@ -289,7 +289,7 @@ class LlamaIndexFaithfulness:
             contexts = tuple(each for each in contexts if each.strip())
             if not any(each.strip() for each in format_passages(one.answers)):
                 blank = WindowFindings(without_context=not contexts)
-                return mark_undefined(blank, SPEC, self.rule, one.answers)
+                return add_undefined_score_reason(blank, SPEC, self.rule, one.answers)
         reply = (
             (yield from refine_reply(one, contexts, settings))
             if contexts

@@ -97,9 +97,9 @@ def load_prompts(
     for step, holes in steps.items():
         if version == FIRST_VERSION:
             step = _STAND_INS.get(step, step)
-        path = _find_own_file(own, metric, step)
+        path = _find_custom_prompt_file(own, metric, step)
         if path is None and step in _STAND_INS:
-            path = _find_own_file(own, metric, _STAND_INS[step])
+            path = _find_custom_prompt_file(own, metric, _STAND_INS[step])
         if path is None:
             texts[step] = _read_packaged_text(metric, step, version)
             continue
@@ -137,7 +137,7 @@ def _is_hole(found: re.Match[str]) -> bool:
     return bool(found["named"] or found["braced"])
 
 
-def _find_own_file(own: Path | None, metric: str, step: str) -> Path | None:
+def _find_custom_prompt_file(own: Path | None, metric: str, step: str) -> Path | None:
     if own is None:
         return None
     for path in (own / metric / f"{step}.txt", own / f"{step}.txt"):

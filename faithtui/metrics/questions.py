@@ -31,12 +31,12 @@ from faithtui.metrics.prompt_texts import (
 from faithtui.metrics.shapes import (
     ParsedFact,
     ParsedVerdict,
-    make_facts_shape,
-    make_list_shape,
-    make_lists_shape,
-    make_text_shape,
-    make_verdict_list_shape,
-    make_verdicts_shape,
+    make_facts_reply_shape,
+    make_one_list_reply_shape,
+    make_keyed_lists_reply_shape,
+    make_one_text_reply_shape,
+    make_verdict_list_reply_shape,
+    make_keyed_verdicts_reply_shape,
 )
 
 STEPS = {
@@ -69,7 +69,7 @@ _FIRST_HISTORY_LETTERS = 120
 """The same in the first version of the prompts."""
 
 
-def check_images(conversation: Conversation, judge: JudgeTraits) -> None:
+def refuse_unsupported_images(conversation: Conversation, judge: JudgeTraits) -> None:
     """Refuse a conversation with images for a judge that takes none, before anything is asked.
 
     Raises:
@@ -140,7 +140,7 @@ def make_truths_question(
             documents=format_passage_blocks("document", "d", documents),
             limit=_format_limit(limit, "of each document"),
         ),
-        reply=make_facts_shape(
+        reply=make_facts_reply_shape(
             [f"d{n}" for n in range(len(documents))], is_quoted=is_quoted, as_peer=as_peer
         ),
         # Facts and their words are about as long as the documents together.
@@ -172,7 +172,7 @@ def make_pooled_truths_question(
             documents=format_passage_blocks("document", "d", documents),
             limit=_format_limit(limit, "of all documents together"),
         ),
-        reply=make_list_shape("truths", as_peer=as_peer),
+        reply=make_one_list_reply_shape("truths", as_peer=as_peer),
         max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
         images=list_images(documents),
     )
@@ -208,7 +208,7 @@ def make_claims_question(
             questions=fence_texts("question", "q", format_passages(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
-        reply=make_lists_shape([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
+        reply=make_keyed_lists_reply_shape([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
         images=list_images([*questions, *answers]),
     )
@@ -231,7 +231,7 @@ def make_pooled_claims_question(
             questions=fence_texts("question", "q", format_passages(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
-        reply=make_list_shape("claims", as_peer=as_peer),
+        reply=make_one_list_reply_shape("claims", as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
         images=list_images([*questions, *answers]),
     )
@@ -248,7 +248,9 @@ def make_verdicts_question(
         prompt=prompts.render(
             "verdicts", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
         ),
-        reply=make_verdicts_shape([f"c{n}" for n in range(len(claims))], FAITHFULNESS.names),
+        reply=make_keyed_verdicts_reply_shape(
+            [f"c{n}" for n in range(len(claims))], FAITHFULNESS.names
+        ),
         max_tokens=400 + 120 * len(claims),
     )
 
@@ -264,7 +266,7 @@ def make_verdict_list_question(
         prompt=prompts.render(
             "verdict-list", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
         ),
-        reply=make_verdict_list_shape(words),
+        reply=make_verdict_list_reply_shape(words),
         max_tokens=400 + 120 * len(claims),
     )
 
@@ -278,7 +280,7 @@ def make_reason_question(
         task=ExplainScore(score, tuple(findings)),
         system=prompts.render("system"),
         prompt=prompts.render("reason", score=f"{score:.2f}", findings=_format_list(findings)),
-        reply=make_text_shape("reason", as_peer=as_peer),
+        reply=make_one_text_reply_shape("reason", as_peer=as_peer),
         max_tokens=400,
     )
 
@@ -301,7 +303,7 @@ def make_final_reason_question(
             "final-reason", score=f"{score:.2f}", success=verdict, reasons=_format_list(reasons)
         ),
         # deepeval keeps a final reason as it came; the reason of a window must be a text.
-        reply=make_text_shape("reason", as_peer=as_peer, anything=True),
+        reply=make_one_text_reply_shape("reason", as_peer=as_peer, anything=True),
         max_tokens=400,
     )
 

@@ -33,16 +33,16 @@ from faithtui.metrics.findings import (
     assess_window,
     conclude_without_reason,
     default_to_openai,
-    mark_undefined,
+    add_undefined_score_reason,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.ragas.replies import (
     ParsedInference,
-    make_inference_list_shape,
-    make_inferences_shape,
-    make_statement_list_shape,
+    make_inference_list_reply_shape,
+    make_keyed_inferences_reply_shape,
+    make_statement_list_reply_shape,
 )
 
 SPEC = MetricSpec(
@@ -158,7 +158,7 @@ class RagasFaithfulness:
             judged = WindowFindings(
                 verdicts, surplus=surplus, without_context=not answered.contexts
             )
-            return mark_undefined(
+            return add_undefined_score_reason(
                 judged, SPEC, self.rule, answered.answers, given=claims is not None
             )
 
@@ -177,7 +177,7 @@ class RagasFaithfulness:
         yield from ()
         return conclude_without_reason(self.rule, assessments)
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],
@@ -252,7 +252,7 @@ def _make_statements_question(
             question=fence_texts("question", "q", format_passages(answered.questions)),
             answer=fence_texts("answer", "a", format_passages(answered.answers)),
         ),
-        reply=make_statement_list_shape(as_peer=as_peer),
+        reply=make_statement_list_reply_shape(as_peer=as_peer),
         max_tokens=600 + len(answered.response),
         images=list_images([*answered.questions, *answered.answers]),
     )
@@ -271,7 +271,7 @@ def _make_inference_question(
             passages=fence_texts("passage", "p", format_passages(passages)),
             statements=format_numbered("s", statements),
         ),
-        reply=make_inferences_shape([f"s{n}" for n in range(len(statements))]),
+        reply=make_keyed_inferences_reply_shape([f"s{n}" for n in range(len(statements))]),
         max_tokens=400 + 120 * len(statements),
         images=list_images(passages),
     )
@@ -290,7 +290,7 @@ def _make_inference_list_question(
             passages=fence_texts("passage", "p", format_passages(passages)),
             statements=format_numbered("s", statements),
         ),
-        reply=make_inference_list_shape(),
+        reply=make_inference_list_reply_shape(),
         max_tokens=400 + 150 * len(statements),
         images=list_images(passages),
     )

@@ -72,7 +72,7 @@ def _require_texts(value: object, name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def make_lists_shape(
+def make_keyed_lists_reply_shape(
     keys: Sequence[str], *, as_peer: bool = False
 ) -> ReplyShape[tuple[tuple[str, ...], ...]]:
     """`{"d0": ["…"], "d1": []}`: a list of texts per key, in the order of the keys.
@@ -90,10 +90,10 @@ def make_lists_shape(
             return lists
         return tuple(tuple(text.strip() for text in texts if text.strip()) for texts in lists)
 
-    return _make_shape(make_object_schema(dict.fromkeys(keys, _TEXTS)), read, as_peer)
+    return _make_reply_shape(make_object_schema(dict.fromkeys(keys, _TEXTS)), read, as_peer)
 
 
-def make_facts_shape(
+def make_facts_reply_shape(
     keys: Sequence[str], *, is_quoted: bool, as_peer: bool = False
 ) -> ReplyShape[tuple[tuple[ParsedFact, ...], ...]]:
     """`{"d0": [{"fact": "…", "quote": "…"}]}`: facts of each document, with its words for them.
@@ -103,10 +103,10 @@ def make_facts_shape(
 
     Args:
         keys: Numbers of the documents.
-        is_quoted: Ask for the words; else for texts alone, as `make_lists_shape` does.
+        is_quoted: Ask for the words; else for texts alone, as `make_keyed_lists_reply_shape` does.
         as_peer: Keep facts as written.
     """
-    plain = make_lists_shape(keys, as_peer=as_peer)
+    plain = make_keyed_lists_reply_shape(keys, as_peer=as_peer)
 
     def read_plain(value: object, structured: bool) -> tuple[tuple[ParsedFact, ...], ...]:
         return tuple(tuple(map(ParsedFact, texts)) for texts in plain.read(value, structured))
@@ -122,7 +122,7 @@ def make_facts_shape(
         return ReplyShape(plain.schema, read_plain, plain.parse)
     entry = make_object_schema({"fact": _TEXT, "quote": _TEXT})
     schema = make_object_schema({key: {"type": "array", "items": entry} for key in keys})
-    return _make_shape(schema, read_quoted, as_peer)
+    return _make_reply_shape(schema, read_quoted, as_peer)
 
 
 def _read_facts(value: object, name: str) -> tuple[ParsedFact, ...]:
@@ -139,18 +139,20 @@ def _read_facts(value: object, name: str) -> tuple[ParsedFact, ...]:
     return tuple(facts)
 
 
-def make_list_shape(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]:
-    """`{"claims": ["…"]}`: one list of texts, trimmed and kept like those of `make_lists_shape`."""
-    by_key = make_lists_shape([name], as_peer=as_peer)
+def make_one_list_reply_shape(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]:
+    """`{"claims": ["…"]}`: one list of texts, trimmed and kept like those of `make_keyed_lists_reply_shape`."""
+    by_key = make_keyed_lists_reply_shape([name], as_peer=as_peer)
     schema = make_object_schema({name: _TEXTS})
 
     def read(value: object, structured: bool) -> tuple[str, ...]:
         return by_key.read(value, structured)[0]
 
-    return _make_shape(schema, read, as_peer)
+    return _make_reply_shape(schema, read, as_peer)
 
 
-def make_text_shape(name: str, *, as_peer: bool = False, anything: bool = False) -> ReplyShape[str]:
+def make_one_text_reply_shape(
+    name: str, *, as_peer: bool = False, anything: bool = False
+) -> ReplyShape[str]:
     """`{"reason": "…"}`: one text.
 
     Args:
@@ -168,10 +170,10 @@ def make_text_shape(name: str, *, as_peer: bool = False, anything: bool = False)
             return "" if text is None else json.dumps(text, ensure_ascii=False)
         raise ReplyMismatch(f"the key `{name}` must be a string")
 
-    return _make_shape(make_object_schema({name: _TEXT}), read, as_peer)
+    return _make_reply_shape(make_object_schema({name: _TEXT}), read, as_peer)
 
 
-def make_verdicts_shape(
+def make_keyed_verdicts_reply_shape(
     keys: Sequence[str],
     words: Sequence[str],
     *,
@@ -205,10 +207,10 @@ def make_verdicts_shape(
         )
 
     schema = make_object_schema(dict.fromkeys(keys, make_object_schema(entry)))
-    return _make_shape(schema, read, as_peer)
+    return _make_reply_shape(schema, read, as_peer)
 
 
-def make_verdict_list_shape(words: Sequence[str]) -> ReplyShape[tuple[ParsedVerdict, ...]]:
+def make_verdict_list_reply_shape(words: Sequence[str]) -> ReplyShape[tuple[ParsedVerdict, ...]]:
     """`{"verdicts": [{"verdict": "yes", "reason": "…"}]}`: as deepeval asks, as many as come.
 
     Where the provider was bound to the schema, a word outside the vocabulary or a missing key is
@@ -233,7 +235,7 @@ def make_verdict_list_shape(words: Sequence[str]) -> ReplyShape[tuple[ParsedVerd
         )
 
     schema = make_object_schema({"verdicts": {"type": "array", "items": entry}})
-    return _make_shape(schema, read, as_peer=True)
+    return _make_reply_shape(schema, read, as_peer=True)
 
 
 def _read_listed_verdict(
@@ -252,7 +254,7 @@ def _read_listed_verdict(
     return said
 
 
-def _make_shape(
+def _make_reply_shape(
     schema: Mapping[str, object], read: Callable[[object, bool], T], as_peer: bool
 ) -> ReplyShape[T]:
     return ReplyShape(schema, read, parse_first_to_last_brace if as_peer else None)
@@ -267,9 +269,9 @@ def read_verdict(name: str, value: object, words: Sequence[str] | None) -> Parse
         word=word if isinstance(word, str) else None,
         reason=(reason.strip() or None) if isinstance(reason, str) else None,
         confidence=_read_probability(confidence),
-        sufficient=read_number_sets(value.get("sufficient")),
-        partial=read_numbers(value.get("partial")),
-        contradicts=read_numbers(value.get("contradicts")),
+        sufficient=read_reference_id_sets(value.get("sufficient")),
+        partial=read_reference_ids(value.get("partial")),
+        contradicts=read_reference_ids(value.get("contradicts")),
         breaks_schema=words is not None and word not in words,
     )
 
@@ -280,7 +282,7 @@ def _read_probability(value: object) -> float | None:
     return float(value)
 
 
-def read_number_sets(value: object) -> tuple[tuple[str, ...], ...]:
+def read_reference_id_sets(value: object) -> tuple[tuple[str, ...], ...]:
     """Read sets of numbers: a list of lists.
 
     Numbers that stand outside any list are one set together: to read them as alternatives could
@@ -291,12 +293,14 @@ def read_number_sets(value: object) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list):
         return ()
     sets = [
-        read_numbers([str(member) for member in each]) for each in value if isinstance(each, list)
+        read_reference_ids([str(member) for member in each])
+        for each in value
+        if isinstance(each, list)
     ]
-    return tuple(dict.fromkeys(each for each in (*sets, read_numbers(value)) if each))
+    return tuple(dict.fromkeys(each for each in (*sets, read_reference_ids(value)) if each))
 
 
-def read_numbers(value: object) -> tuple[str, ...]:
+def read_reference_ids(value: object) -> tuple[str, ...]:
     """Read the numbers an entry names, such as `t3`; anything that is no text names nothing."""
     if not isinstance(value, list):
         return ()

@@ -27,11 +27,11 @@ from faithtui.metrics.findings import (
     assess_window,
     conclude_with_reason,
     default_to_openai,
-    make_conversation_result,
-    mark_undefined,
+    make_deepeval_result,
+    add_undefined_score_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import check_images, list_documents
+from faithtui.metrics.questions import refuse_unsupported_images, list_documents
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, make_window_views
 from faithtui.metrics.relevance.evidence import gather_relevance_by_evidence as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS
@@ -156,14 +156,16 @@ class TurnContextualRelevancy:
                 f"{SPEC.key} judges statements of documents and cannot judge given claims; "
                 "run it without them"
             )
-        check_images(conversation, judge)
+        refuse_unsupported_images(conversation, judge)
         windows = self.windows(conversation)
         if self.as_peer and not conversation.images:
             _refuse_document_sources(conversation, windows)
         gather = by_evidence if self.strategy == "evidence" else by_window
         found = yield from gather(self, conversation, windows)
         return tuple(
-            mark_undefined(each, SPEC, self.rule, list_documents(conversation, window.turns))
+            add_undefined_score_reason(
+                each, SPEC, self.rule, list_documents(conversation, window.turns)
+            )
             for each, window in zip(found, windows, strict=True)
         )
 
@@ -177,7 +179,7 @@ class TurnContextualRelevancy:
             self.prompts, SPEC, self.rule, assessments, include_reason=self.include_reason
         )
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],
@@ -185,7 +187,7 @@ class TurnContextualRelevancy:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result in deepeval's words."""
-        return make_conversation_result(conclusion, self.rule.effective_threshold)
+        return make_deepeval_result(conclusion, self.rule.effective_threshold)
 
 
 def _refuse_document_sources(conversation: Conversation, windows: Sequence[Window]) -> None:

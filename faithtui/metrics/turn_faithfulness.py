@@ -27,11 +27,11 @@ from faithtui.metrics.findings import (
     assess_window,
     conclude_with_reason,
     default_to_openai,
-    make_conversation_result,
-    mark_undefined,
+    make_deepeval_result,
+    add_undefined_score_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import check_images, list_messages
+from faithtui.metrics.questions import refuse_unsupported_images, list_messages
 from faithtui.metrics.strategies.evidence import gather_by_evidence as by_evidence
 from faithtui.metrics.strategies.window import gather_by_window as by_window
 
@@ -160,7 +160,7 @@ class TurnFaithfulness:
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
-        check_images(conversation, judge)
+        refuse_unsupported_images(conversation, judge)
         if self.as_peer and any(
             document.source is not None
             for window in self.windows(conversation)
@@ -178,7 +178,7 @@ class TurnFaithfulness:
         )
         found = yield from by_strategy(self, conversation, claims)
         return tuple(
-            mark_undefined(
+            add_undefined_score_reason(
                 each,
                 SPEC,
                 self.rule,
@@ -198,7 +198,7 @@ class TurnFaithfulness:
             self.prompts, SPEC, self.rule, assessments, include_reason=self.include_reason
         )
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],
@@ -206,4 +206,4 @@ class TurnFaithfulness:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result in deepeval's words."""
-        return make_conversation_result(conclusion, self.rule.effective_threshold)
+        return make_deepeval_result(conclusion, self.rule.effective_threshold)

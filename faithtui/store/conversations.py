@@ -142,16 +142,16 @@ class Conversations:
             if done >= len(conversations):
                 return counts
 
-    def ids_of(self, source: str, keys: Mapping[str, str]) -> tuple[ConversationId, ...]:
+    def list_ids_by_keys(self, source: str, keys: Mapping[str, str]) -> tuple[ConversationId, ...]:
         """Find conversations of a data set by their keys, as far as their turns are the same.
 
         Args:
             source: Name of the data set.
             keys: Content hash of each, by key.
         """
-        return tuple(sorted(self.find_ids(source, keys).values()))
+        return tuple(sorted(self.map_keys_to_ids(source, keys).values()))
 
-    def find_ids(self, source: str, keys: Mapping[str, str]) -> dict[str, ConversationId]:
+    def map_keys_to_ids(self, source: str, keys: Mapping[str, str]) -> dict[str, ConversationId]:
         """Find conversations of a data set by their keys, as far as their turns are the same.
 
         Args:

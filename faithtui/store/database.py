@@ -29,7 +29,7 @@ from faithtui.output_files import write_atomically
 from faithtui.store.file.errors import (
     can_write,
     check_path,
-    has_changes_beside,
+    has_wal_or_journal,
     retry_while_busy,
     translate_errors,
 )
@@ -68,7 +68,7 @@ class Database:
         path = path.resolve()
         check_path(path, create=create)
         if not path.exists():
-            if has_changes_beside(path):
+            if has_wal_or_journal(path):
                 raise StoreError(
                     f"there is no store at {path}, but a log of one beside it, which would be "
                     "taken for the new one's; move the files whose names begin with "
@@ -81,7 +81,7 @@ class Database:
                 if database.is_read_only:
                     database._readers.check_read_only_file()
                 else:
-                    database._prepare()
+                    database._check_and_upgrade_file()
         except BaseException:
             database._close_connections()
             raise
@@ -100,7 +100,7 @@ class Database:
             with write_atomically(path, force=False) as new, translate_errors(path):
                 database = cls(new, busy_timeout_s)
                 try:
-                    database._prepare()
+                    database._check_and_upgrade_file()
                     database._writer.raw_connection.execute("PRAGMA journal_mode = DELETE")
                 finally:
                     database._close_connections()
@@ -221,8 +221,8 @@ class Database:
         self._check_writable()
         return self._writer.expect_many_writes()
 
-    def rest_writer(self, seconds: float) -> None:
-        """Let what is not urgent wait; see `Store.rest_writer`."""
+    def delay_non_urgent_writes(self, seconds: float) -> None:
+        """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""
         self._writer.delay_other_work(seconds)
 
     def check(self) -> list[str]:
@@ -234,10 +234,10 @@ class Database:
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
                 changed = list(find_changed_rows(connection))
         except StoreError as error:
-            return [*_damage_words(damage), str(error)]
+            return [*_format_damage_lines(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})
         return [
-            *_damage_words(damage),
+            *_format_damage_lines(damage),
             *(
                 f"row {row} of table {table} refers to a row of {parent} that is not there"
                 for table, row, parent in orphans
@@ -262,7 +262,7 @@ class Database:
         mode = "?mode=ro" if self.is_read_only else ""
         return connect_to_file(self.path, self._busy_timeout_s, may_write=True, mode=mode)
 
-    def _prepare(self) -> None:
+    def _check_and_upgrade_file(self) -> None:
         """Look at the file, refuse what is not ours, and upgrade what is older."""
         writer = self._writer.connect()
         raw = self._writer.raw_connection
@@ -279,7 +279,7 @@ class Database:
         self._readers.close()
 
 
-def _damage_words(found: Sequence[str]) -> list[str]:
+def _format_damage_lines(found: Sequence[str]) -> list[str]:
     return [f"the file is damaged: {line}" for line in found if line != "ok"]
 
 

@@ -46,8 +46,8 @@ from faithtui.store.deletion_records import (
     DeletionRow,
 )
 from faithtui.store.records import WorkerRow
-from faithtui.store.runs.rollups import recount_run, refresh_conversation
-from faithtui.store.samples.claim_set_rows import shrink_claim_sets
+from faithtui.store.runs.rollups import recount_run, update_human_columns_of_items
+from faithtui.store.samples.claim_set_rows import remove_claims_from_sets
 from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
@@ -202,7 +202,7 @@ class Deletions:
             StoreError: There is no such run, it cannot be written, or the guard does not hold;
                 nothing was deleted.
         """
-        work = partial(_delete_one_run, number=number)
+        work = partial(_delete_run_with_judgements, number=number)
         runs = select(run.c.id).where(run.c.id == number)
         return self._delete_or_count(DeletionKind.RUN, by, count_only, work, guard, runs)
 
@@ -314,7 +314,7 @@ def _delete_conversations(
     runs = sorted({row.run_id for row in items})
     _shrink_samples(connection, runs, {row.id for row in items}, counts)
     _delete_items(connection, counts, [row.id for row in items])
-    counts["claim sets with fewer claims"] += shrink_claim_sets(connection, claims)
+    counts["claim sets with fewer claims"] += remove_claims_from_sets(connection, claims)
     counts["labels"] += _delete_rows(
         connection, human_label, is_among(human_label.c.claim_id, claims)
     )
@@ -363,10 +363,12 @@ def _recount_runs(connection: Connection, runs: Sequence[int], counts: Counter[s
             recount_run(connection, number)
             counts["runs with fewer conversations"] += 1
         else:
-            _delete_run(connection, number, counts)
+            _delete_empty_run(connection, number, counts)
 
 
-def _delete_one_run(connection: Connection, counts: Counter[str], number: RunId) -> None:
+def _delete_run_with_judgements(
+    connection: Connection, counts: Counter[str], number: RunId
+) -> None:
     if connection.execute(select(run.c.id).where(run.c.id == number)).first() is None:
         raise StoreError(f"there is no run {number}")
     judged = set(
@@ -379,11 +381,11 @@ def _delete_one_run(connection: Connection, counts: Counter[str], number: RunId)
     _delete_items(
         connection, counts, _read_ids(connection, run_item.c.id, run_item.c.run_id == number)
     )
-    _delete_run(connection, number, counts)
+    _delete_empty_run(connection, number, counts)
     _delete_unused_claims(connection, judged, counts)
 
 
-def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> None:
+def _delete_empty_run(connection: Connection, number: int, counts: Counter[str]) -> None:
     """Delete a run that has no conversations."""
     samples = _read_ids(connection, sample.c.id, sample.c.run_id == number)
     _delete_samples(connection, samples, counts)
@@ -605,12 +607,12 @@ def _delete_person(connection: Connection, counts: Counter[str], name: str) -> N
             update(table).where(table.c[where] == name).values({where: DELETED_PERSON})
         ).rowcount
     _delete_views_naming(connection, TermName.REVIEWER, [name], counts)
-    _clean_metadata(connection, name, counts)
+    _remove_person_from_metadata(connection, name, counts)
     _delete_unused_claims(connection, claims, counts)
     _refresh_scores(connection, claims)
 
 
-def _clean_metadata(connection: Connection, name: str, counts: Counter[str]) -> None:
+def _remove_person_from_metadata(connection: Connection, name: str, counts: Counter[str]) -> None:
     """Take a person out of what conversations were imported with and nobody reads.
 
     Data sets keep ratings of other kinds there, by the name of who gave them. A name that is a
@@ -682,7 +684,7 @@ def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
     ):
         items.setdefault(row.conversation_id, set()).add(row.id)
     for number, held in items.items():
-        refresh_conversation(connection, number, sorted(held))
+        update_human_columns_of_items(connection, number, sorted(held))
 
 
 def _read_ids(

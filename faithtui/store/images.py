@@ -46,12 +46,12 @@ class Images:
             )
         return StoredImage(Image(sha256, row.media_type, row.url), row.data)
 
-    def has_addresses(self) -> bool:
+    def has_url_only_images(self) -> bool:
         """Say whether any image is known by its address alone."""
         with self._database.open_reader() as connection:
             return connection.execute(_ADDRESS_ONLY.limit(1)).first() is not None
 
-    def list_addresses(
+    def list_url_only_addresses(
         self, conversations: Sequence[ConversationId]
     ) -> dict[ConversationId, frozenset[str]]:
         """Give the addresses of images that are known by them alone.

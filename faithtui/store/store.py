@@ -211,12 +211,12 @@ class Store:
         """
         return self._database.expect_many_writes()
 
-    def rest_writer(self, seconds: float) -> None:
+    def delay_non_urgent_writes(self, seconds: float) -> None:
         """Let what is queued and not urgent wait for so long, because somebody waits for the app.
 
         It waits `write_queue.LONGEST_REST_S` at a time at most, however often this is called.
         """
-        self._database.rest_writer(seconds)
+        self._database.delay_non_urgent_writes(seconds)
 
     def submit(
         self,

@@ -176,7 +176,7 @@ class FaithApp(App[None]):
         self.screen_change_signal.subscribe(self, lambda _: self.small_terminal.update_cover())
 
     @on(StoreOpened)
-    def start_reading(self) -> None:
+    def start_with_opened_store(self) -> None:
         """Go on where somebody stopped, let screens read, and look for changes from now on."""
         self.store_watcher.start()
         self.appearance.read_all_styles()
@@ -203,7 +203,7 @@ class FaithApp(App[None]):
     async def forward_event(self, event: events.Event) -> None:
         """Give an event to the screen; keep keys and the mouse from one that is covered."""
         if self.small_terminal.is_unseen_input(event):
-            await self.small_terminal.take_unseen_input(event)
+            await self.small_terminal.swallow_unseen_input(event)
         else:
             await super().on_event(event)
 
@@ -252,7 +252,7 @@ class FaithApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""
-        return self.screen_switcher.can_act(action)
+        return self.screen_switcher.is_action_available(action)
 
     def action_go(self) -> None:
         """Ask which screen."""
@@ -342,7 +342,7 @@ class FaithApp(App[None]):
 
     def _fatal_error(self) -> None:
         """Say what the bug is."""
-        self.panic(self.shutdown.format_bug())
+        self.panic(self.shutdown.log_and_format_bug())
 
     async def action_leave(self) -> None:
         """Quit; ask first while a run is on."""

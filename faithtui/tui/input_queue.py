@@ -95,7 +95,7 @@ class InputQueue:
         self._inputs.append(event)
         self._schedule_turn()
 
-    def change_screens(self, change: ScreenChange) -> AwaitComplete:
+    def run_between_keys(self, change: ScreenChange) -> AwaitComplete:
         """Do something between two keys, after all changes that were asked for before.
 
         Returns:
@@ -114,7 +114,7 @@ class InputQueue:
                 await self._app.pop_screen()
             await self._app.switch_screen(name)
 
-        self.change_screens(switch_to_screen)
+        self.run_between_keys(switch_to_screen)
 
     def open_window(
         self,
@@ -126,7 +126,7 @@ class InputQueue:
         async def push_window() -> None:
             await self._app.push_screen(window, answered)
 
-        self.change_screens(push_window)
+        self.run_between_keys(push_window)
 
     def close_window(self, window: Screen[Any], answer: ScreenChange) -> AwaitComplete:
         """Close a window by its answer, and what lies above it without one.
@@ -141,7 +141,7 @@ class InputQueue:
                 await self._app.pop_screen()
             await _run_change(answer)
 
-        return self.change_screens(pop_and_answer)
+        return self.run_between_keys(pop_and_answer)
 
     def hold_keys(self, cause: object, give_up: Callable[[], object] | None = None) -> None:
         """Let keys wait until `release_keys` is called for the same cause.
@@ -214,20 +214,20 @@ class InputQueue:
             if not done.done():
                 done.set_result(None)
             self._is_followed = False
-            self._follow_messages()
+            self._wait_for_pending_messages()
         elif not self._is_followed:
-            self._follow_messages()
+            self._wait_for_pending_messages()
         elif self._inputs and not (self._is_laid_out and self._is_painted):
             self._is_laid_out = self._is_painted = True
             self._app.screen.call_after_refresh(self._app.call_later, self._run_next_input)
-        elif (event := self._next_input()) is not None:
+        elif (event := self._pop_next_input()) is not None:
             self._is_followed = False
             await self._forward_event(event)
-            self._follow_messages()
+            self._wait_for_pending_messages()
         else:
             self._is_busy = False
 
-    def _next_input(self) -> events.Event | None:
+    def _pop_next_input(self) -> events.Event | None:
         if not self._key_holds:
             return self._inputs.popleft() if self._inputs else None
         quits = self._quit_keys()
@@ -235,10 +235,10 @@ class InputQueue:
             event = self._inputs.popleft()
             if isinstance(event, events.Key) and event.key in quits:
                 return event
-        self._give_up()
+        self._cancel_awaited_work()
         return None
 
-    def _give_up(self) -> None:
+    def _cancel_awaited_work(self) -> None:
         """Let escape end what is waited for; what was typed before it was meant for that."""
         keys = [each.key if isinstance(each, events.Key) else "" for each in self._inputs]
         ways = [way for way in self._key_holds.values() if way is not None]
@@ -250,26 +250,26 @@ class InputQueue:
             way()
         self._on_give_up()
 
-    def _follow_messages(self) -> None:
+    def _wait_for_pending_messages(self) -> None:
         """Go up from the focus behind every message that is on its way, then take the next turn."""
-        self._pass_up(self._focused_node, MESSAGE_ROUNDS)
+        self._wait_for_each_ancestor(self._focused_node, MESSAGE_ROUNDS)
 
     @property
     def _focused_node(self) -> DOMNode:
         return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
 
-    def _pass_up(self, node: DOMNode | None, hops: int) -> None:
+    def _wait_for_each_ancestor(self, node: DOMNode | None, hops: int) -> None:
         while node is not None and node is not self._app:
             above = node.parent
             # Behind what lies in the queue of the node; one that closes has nothing to do any more.
-            if node.call_later(self._pass_up, above, hops):
+            if node.call_later(self._wait_for_each_ancestor, above, hops):
                 return
             node = above
         self._app.call_later(self._finish_message_round, hops)
 
     async def _finish_message_round(self, hops: int) -> None:
         if hops > 1:
-            self._pass_up(self._focused_node, hops - 1)
+            self._wait_for_each_ancestor(self._focused_node, hops - 1)
             return
         self._is_followed = True
         # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
@@ -290,7 +290,7 @@ def get_input_queue(node: _Node) -> InputQueue:
     return input_queue
 
 
-def holds_keys(
+def hold_keys_during_worker(
     *, can_give_up: bool
 ) -> Callable[
     [Callable[Concatenate[NodeT, P], Worker[Any]]], Callable[Concatenate[NodeT, P], Worker[Any]]

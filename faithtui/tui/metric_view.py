@@ -45,9 +45,9 @@ def list_changed_options(run: RunSpec) -> Mapping[str, object]:
         return run.options
 
 
-def count_units(count: int, spec: "MetricSpec") -> str:
+def format_unit_count(count: int, spec: "MetricSpec") -> str:
     """Count what the metric judges: `1 claim`, `2 statements`."""
-    return fmt.count_in_words(count, *spec.units)
+    return fmt.format_count_with_noun(count, *spec.units)
 
 
 def capitalise(words: str) -> str:

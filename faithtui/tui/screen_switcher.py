@@ -191,7 +191,7 @@ class ScreenSwitcher:
         app = self.app
         return palette.list_commands(app, screen, self.show, app.session.keymap, app.input_queue)
 
-    def can_act(self, action: str) -> bool:
+    def is_action_available(self, action: str) -> bool:
         """Whether an action of the app leads anywhere now."""
         if action == "go_back":
             return self.can_go_back

@@ -169,7 +169,9 @@ class Session:
 
     def record_exposure(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
         """Record that this reviewer has the judge's words on conversations in view."""
-        fresh = self._keep_unrecorded("item in all runs" if in_all_runs else "item", items)
+        fresh = self._select_and_remember_unrecorded(
+            "item in all runs" if in_all_runs else "item", items
+        )
         if fresh:
             expose = self.store.exposures.record_many
             # Nobody waits for it: a store that cannot be written says so at the next verdict. As
@@ -180,12 +182,12 @@ class Session:
         self, run: RunId, conversations: Iterable[ConversationId]
     ) -> None:
         """Record the same of conversations as a run judged them."""
-        fresh = self._keep_unrecorded(f"conversation of {run}", conversations)
+        fresh = self._select_and_remember_unrecorded(f"conversation of {run}", conversations)
         if fresh:
             expose = self.store.exposures.record_conversations
             self.store.submit(expose, run, fresh, self.reviewer, urgent=True)
 
-    def _keep_unrecorded(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
+    def _select_and_remember_unrecorded(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
         """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""
         keys = {each: (self.reviewer, kind, each) for each in ids}
         fresh = [each for each, key in keys.items() if key not in self.exposed]

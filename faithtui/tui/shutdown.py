@@ -202,7 +202,7 @@ class Shutdown:
         is_ending = self.is_leaving or not self.app.is_running
         return is_ending and isinstance(error, StoreError | QueryError | ScreenStackError)
 
-    def format_bug(self) -> Text:
+    def log_and_format_bug(self) -> Text:
         """Write the bug that is being handled as text alone, into the log too.
 
         Textual would show the values of variables too: keys, and what conversations say.

@@ -62,7 +62,7 @@ class SmallTerminalGuard:
         """Whether an event is input of a person for a screen that is covered."""
         return isinstance(event, events.InputEvent) and not event.is_forwarded and self.is_small
 
-    async def take_unseen_input(self, event: events.Event) -> None:
+    async def swallow_unseen_input(self, event: events.Event) -> None:
         """Do nothing with input for a covered screen, but quit on the keys that quit."""
         event.stop()
         if isinstance(event, events.Key) and event.key in self.app.shutdown.quit_keys:

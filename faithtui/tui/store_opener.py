@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.domain.text.spelling import load_comparison
+from faithtui.domain.text.spelling import preload_rapidfuzz
 from faithtui.errors import StoreError
 from faithtui.tui import screen_catalog
 from faithtui.tui.conversations.import_files import pause_garbage_collection
@@ -120,4 +120,4 @@ def _load_screens() -> None:
     """Import all screens, and what the first conversation that is opened would wait for."""
     with pause_garbage_collection():
         screen_catalog.load_all()
-        load_comparison()
+        preload_rapidfuzz()

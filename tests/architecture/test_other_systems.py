@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from faithtui.cli.commands.serve import join_words
+from faithtui.cli.commands.serve import format_shell_command
 from faithtui.tui.review.external_editor import split_command
 
 WITHOUT_POSIX = """
@@ -124,5 +124,5 @@ def test_commands_are_written_and_read_as_each_system_does() -> None:
     assert split_command(rf'"{folder}\code.exe" --wait', "nt") == [rf"{folder}\code.exe", "--wait"]
     assert split_command("'my editor' -w", "posix") == ["my editor", "-w"]
     words = [rf"{folder}\python.exe", "-m", "faithtui"]
-    assert join_words(words, "nt") == rf'"{folder}\python.exe" -m faithtui'
-    assert join_words(["a b", "c"], "posix") == "'a b' c"
+    assert format_shell_command(words, "nt") == rf'"{folder}\python.exe" -m faithtui'
+    assert format_shell_command(["a b", "c"], "posix") == "'a b' c"

@@ -50,7 +50,7 @@ def build(path: Path, conversations: int) -> Path:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -400000")
         connection.execute("BEGIN")
-        _fill(connection, conversations)
+        _pad_to_width(connection, conversations)
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
@@ -58,7 +58,7 @@ def build(path: Path, conversations: int) -> Path:
     return path
 
 
-def _fill(connection: sqlite3.Connection, conversations: int) -> None:
+def _pad_to_width(connection: sqlite3.Connection, conversations: int) -> None:
     """Write all rows, and the indexes afterwards, which is several times faster."""
     indexes = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"

@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 
 from faithtui.agreement.gate.accuracy_transfer import (
-    estimate_outside_rate,
+    estimate_other_run_pass_rate,
     find_judge_accuracy,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
@@ -253,7 +253,9 @@ def simulate(setting: Setting, replications: int, first: int = 0) -> dict[str, C
         run = compute_truth(cells)
         report = report_claims(label_run(population, setting, seed), RULE)
         other, share = judge_other_run(setting, seed)
-        certified = estimate_outside_rate(find_judge_accuracy(report, RULE.passing), share, LEVEL)
+        certified = estimate_other_run_pass_rate(
+            find_judge_accuracy(report, RULE.passing), share, LEVEL
+        )
         run["certified rate"] = future["certified rate"] = other
         for name, each in (*list_estimates(report), ("certified rate", certified)):
             counted = found.setdefault(name, Coverage())

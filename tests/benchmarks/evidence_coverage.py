@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
+from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
 from faithtui.domain.estimates import LEVEL, Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 
@@ -67,7 +67,7 @@ def draw_extraction(size: int, recall: float, rng: np.random.Generator) -> list[
 
 def estimate_f1(units: list[EvidenceUnit]) -> Estimate:
     """Estimate F1 as a report does."""
-    found = report_evidence(units, LEVEL)
+    found = report_evidence_overlap(units, LEVEL)
     assert found is not None
     return found.f1
 

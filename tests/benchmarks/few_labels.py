@@ -16,7 +16,7 @@ from typing import Final
 
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
-    explain_refusal,
+    explain_recalibration_refusal,
     normalise_weights,
 )
 from faithtui.agreement.statistics.recalibration import fit_recalibration
@@ -61,7 +61,7 @@ class DrawOutcome:
 def recalibrate(known: Sequence[LabelledProbability]) -> Calibration | None:
     """Give what a new run would be made with, all being applied that may be; None: refused."""
     weighted = normalise_weights(known)
-    if explain_refusal(weighted) is not None:
+    if explain_recalibration_refusal(weighted) is not None:
         return None
     fitted, verdicts = fit_recalibration(weighted), evaluate_threshold(weighted)
     threshold = verdicts.threshold if verdicts.is_offered else NO_RECALIBRATION.threshold

@@ -27,7 +27,7 @@ from faithtui.agreement.gate.threshold_checks import (
     check_thresholds,
     read_gate_figures,
 )
-from faithtui.agreement.gate.warning_checks import check_warnings
+from faithtui.agreement.gate.warning_checks import apply_warnings_to_checks
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
 from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
@@ -125,7 +125,7 @@ def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
     report = make_prepared_report(prepared)
     checks = check_thresholds(read_gate_figures(report.claims), wanted, None)
-    return check_warnings(checks, report.warnings, prepared, report.claims, wanted)
+    return apply_warnings_to_checks(checks, report.warnings, prepared, report.claims, wanted)
 
 
 def count_outcomes(

@@ -17,7 +17,7 @@ import numpy as np
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     ThresholdBasis,
-    check_change,
+    check_accuracy_drop,
 )
 from faithtui.agreement.labelled_units import RunUnits
 from faithtui.agreement.report.compare import PairedUnit
@@ -105,7 +105,9 @@ def compare_once(setting: ChangeSetting, seed: int) -> ChangeOutcome:
     both = None if setting.drawn_alone else found.judges.percent.value
     differing = None if both is None else 1 - both
     outcomes = [
-        check_change(found.difference, most, ThresholdBasis.LOWER, differing=differing).outcome
+        check_accuracy_drop(
+            found.difference, most, ThresholdBasis.LOWER, differing=differing
+        ).outcome
         for most in (change + HAIR, change - 0.1)
     ]
     low, high = found.difference.ci_low, found.difference.ci_high

@@ -19,7 +19,7 @@ import numpy as np
 
 from faithtui.agreement.sampling.confidence_sequences import (
     SequenceCell,
-    bound_rate,
+    bound_faithful_share,
     bound_recall,
 )
 from faithtui.agreement.sampling.draw import (
@@ -96,7 +96,7 @@ def label_path(setting: Setting, seed: int) -> Path:
     missed = {"rate": False, "recall": False, "future": False, "usual": False}
     widths = {}
     for number, cells in list_looks(population, setting, seed):
-        found = {"rate": bound_rate(cells), "recall": bound_recall(cells)}
+        found = {"rate": bound_faithful_share(cells), "recall": bound_recall(cells)}
         missed["rate"] |= is_outside(rate, found["rate"])
         missed["recall"] |= bool(bad.any()) and is_outside(recall, found["recall"])
         missed["future"] |= is_outside(1 - setting.error, found["rate"])

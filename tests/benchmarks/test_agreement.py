@@ -92,7 +92,7 @@ def figures_of(counted: GroupedMatrix, settings: ReportSettings) -> None:
     counted = GroupedMatrix(counted.categories, counted.counts, counted.times)
     context = FigureContext(WORDS, ("no",), settings)
     context.compute_agreement(counted, main=True)
-    context.compute_classes(counted)
+    context.compute_per_label_figures(counted)
     context.compute_detection(counted, ("no",), main=True)
     context.compute_detection(counted, ("no", "idk"), main=True)
 

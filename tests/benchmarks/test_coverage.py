@@ -17,7 +17,7 @@ import pytest
 
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.figures import compute_left_out, estimate_figure
+from faithtui.agreement.statistics.figures import compute_leave_one_out, estimate_figure
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_jackknife_interval,
@@ -167,7 +167,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
                     given += 1
                     hits += found.ci_low <= whole <= found.ci_high
                     widths.append(found.ci_high - found.ci_low)
-                    values, times = compute_left_out(KAPPA.compute, drawn)
+                    values, times = compute_leave_one_out(KAPPA.compute, drawn)
                     known = ~np.isnan(values)
                     low, high = make_jackknife_interval(
                         found.value, values[known], times[known], IntervalScale.ATANH

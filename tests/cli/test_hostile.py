@@ -19,7 +19,7 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
-from faithtui.engine.review.label_bundles import merge_files
+from faithtui.engine.review.label_bundles import merge_bundles_into_store
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import read_bundle
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
@@ -312,7 +312,7 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
                     assert all(each.path == bundle for each in refused)
                     assert all(len(str(each)) < len(str(bundle)) + 500 for each in refused)
                     if not refused:
-                        merge_files(store, [bundle])
+                        merge_bundles_into_store(store, [bundle])
         assert store.check() == []
         store.samples.rows("ann")
         for item in store.runs.item_ids(run):

@@ -54,8 +54,8 @@ from faithtui.metrics import registry
 from faithtui.store.schema import judge_tables, tables
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
-from faithtui.tui.keymap.bindings import key_tables, preset_table
-from faithtui.tui.keymap.keymap import add_follower_keys, preset_keymap
+from faithtui.tui.keymap.bindings import format_keys_markdown, format_presets_markdown
+from faithtui.tui.keymap.keymap import add_keys_of_dependent_bindings, preset_keymap
 from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.settings import setting_lines
 
@@ -179,15 +179,15 @@ def keys_page() -> str:
         "A name or a key that does not exist, a key that two bindings share where both work, and a "
         "key that most terminals cannot tell from another one (ctrl+i, m, h, j, [) are refused "
         "when the app starts, exit code 2. What differs from the default:",
-        preset_table(
+        format_presets_markdown(
             {
-                name: add_follower_keys(preset_keymap(name), {})
+                name: add_keys_of_dependent_bindings(preset_keymap(name), {})
                 for name in PRESETS
                 if name != "default"
             }
         ).rstrip(),
     )
-    return "\n\n".join((*intro, key_tables()))
+    return "\n\n".join((*intro, format_keys_markdown()))
 
 
 def scale_list() -> str:
@@ -466,7 +466,7 @@ def setting_list() -> str:
         if default is None:
             is_set = each.default is not MISSING and each.default not in (None, ())
             default = _code(_toml(each.default)) if is_set else "not set"
-        variable = config.find_variable(each.name)
+        variable = config.find_environment_variable(each.name)
         rows.append(
             (
                 f"`{each.name}`",

@@ -19,10 +19,10 @@ from faithtui.domain.annotations import (
     merge_marks,
     next_redo,
     next_undo,
-    redo_from_end,
+    find_redo_in_log_tail,
     replay_log,
     toggle_mark,
-    undo_from_end,
+    find_undo_in_log_tail,
 )
 from faithtui.domain.ids import ClaimId, LabelId
 
@@ -150,8 +150,8 @@ def test_the_end_of_a_log_tells_what_the_whole_log_does_or_nothing(
             batch=None if refers else batch,
         )
     end = log.acts[left_out:]
-    assert undo_from_end(end, ANN) in (None, next_undo(log.acts, ANN))
-    assert redo_from_end(end, ANN) in (None, next_redo(log.acts, ANN))
+    assert find_undo_in_log_tail(end, ANN) in (None, next_undo(log.acts, ANN))
+    assert find_redo_in_log_tail(end, ANN) in (None, next_redo(log.acts, ANN))
 
 
 def test_the_end_of_a_log_is_enough_for_what_was_done_last() -> None:
@@ -159,12 +159,12 @@ def test_the_end_of_a_log_is_enough_for_what_was_done_last() -> None:
     for number in range(10):
         log.add(number, "yes")
     last = log.acts[-1]
-    assert undo_from_end(log.acts[-1:], ANN) == (last,)
-    assert redo_from_end(log.acts[-1:], ANN) == ()
+    assert find_undo_in_log_tail(log.acts[-1:], ANN) == (last,)
+    assert find_redo_in_log_tail(log.acts[-1:], ANN) == ()
     log.undo()
-    assert undo_from_end(log.acts[-1:], ANN) is None
-    assert redo_from_end(log.acts[-2:], ANN) == (last,)
-    assert undo_from_end(log.acts[-3:], ANN) == (log.acts[-3],)
+    assert find_undo_in_log_tail(log.acts[-1:], ANN) is None
+    assert find_redo_in_log_tail(log.acts[-2:], ANN) == (last,)
+    assert find_undo_in_log_tail(log.acts[-3:], ANN) == (log.acts[-3],)
 
 
 @given(steps)

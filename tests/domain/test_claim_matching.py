@@ -9,7 +9,7 @@ from faithtui.domain import claim_matching
 from faithtui.domain.claim_matching import (
     MIN_SHARED,
     ClaimWording,
-    compare_wordings,
+    compute_wording_similarity,
     match_claims,
 )
 
@@ -23,7 +23,7 @@ def counted(threshold: float, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int
     """Count the pairs that a threshold takes for the same claim."""
     monkeypatch.setattr(claim_matching, "MIN_SHARED", threshold)
     same, different = (
-        sum(compare_wordings(*pair) >= threshold for pair in PAIRS[name])
+        sum(compute_wording_similarity(*pair) >= threshold for pair in PAIRS[name])
         for name in ("same", "different")
     )
     return same, different

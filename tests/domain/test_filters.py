@@ -17,7 +17,7 @@ from faithtui.domain.filters import (
     ScoreBounds,
     Term,
     TermName,
-    describe_values,
+    describe_allowed_values,
     find_reason_code,
     list_term_names,
     parse_filter,
@@ -116,7 +116,7 @@ def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -
     assert reading.problem is not None
     assert reading.problem.endswith("would reveal the judge's verdict, and this queue is blind")
     assert TermName.VERDICT not in list_term_names(blind)
-    assert "disagreement" not in describe_values(TermName.IS, blind)
+    assert "disagreement" not in describe_allowed_values(TermName.IS, blind)
     assert parse_filter("is:unlabelled refund human:x", blind).problem is None
 
 

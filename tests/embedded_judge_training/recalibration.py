@@ -21,7 +21,7 @@ from typing import Final
 
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
-    explain_refusal,
+    explain_recalibration_refusal,
     normalise_weights,
 )
 from faithtui.agreement.statistics.recalibration import fit_recalibration
@@ -90,7 +90,7 @@ def simulate_draws(claims: Claims, labels: int, draws: int) -> Iterator[tuple[fl
         rest = [claim for place, claim in enumerate(claims) if place not in chosen]
         before = balanced_accuracy(rest, SHIPPED_THRESHOLD)
         moved = balanced_accuracy(rest, fit_recalibration(known).undo(0.5)) - before
-        if explain_refusal(known) is not None:
+        if explain_recalibration_refusal(known) is not None:
             yield moved, 0.0, True
             continue
         found = evaluate_threshold(known)
@@ -156,7 +156,7 @@ def measure_draw(claims: Claims, weights: Mapping[int, float]) -> float:
     known = normalise_weights(
         [replace(claims[place], weight=weight) for place, weight in weights.items()]
     )
-    if explain_refusal(known) is not None:
+    if explain_recalibration_refusal(known) is not None:
         return 0.0
     found = evaluate_threshold(known)
     if not found.is_offered:

@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn, content_h
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.value_json import value_json
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
-from faithtui.engine.shards.judgement_json import Judgement, write_judgement
+from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
 from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json
 from faithtui.metrics.findings import WindowFindings, assess_window
@@ -138,7 +138,9 @@ def _make_rows(
         "cost_usd": None,
         "metadata": json.dumps(made.metadata),
         "conversation": json.dumps(written),
-        "judgement": write_judgement(Judgement((assessment,), Conclusion(score, True, "It is so.")))
+        "judgement": judgement_to_json_text(
+            Judgement((assessment,), Conclusion(score, True, "It is so."))
+        )
         if judged
         else None,
     }

@@ -109,7 +109,7 @@ async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Stor
     asked = CallContext("key", "offline", "verdicts", run=run, item=item)
     reply = StoredReply("a reply", "complete", False, 1, 1, None, None, None, 5)
     unstored = UnstoredReplies(store.path)
-    unstored.keep_reply(asked, reply)
+    unstored.save_reply_to_file(asked, reply)
     assert unstored.folder_used is not None
     delete(deletion.plan_run_deletion(store, run, "ann"))
     assert not unstored.folder_used.exists()

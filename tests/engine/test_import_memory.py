@@ -18,7 +18,7 @@ from faithtui.domain.limits import MB, RECORD, RECORD_TEXTS, RECORD_VALUES, TABL
 from faithtui.engine.dataset_import import import_files
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import RecordFile
-from faithtui.formats.json_lines import parse_record
+from faithtui.formats.json_lines import parse_record_or_error
 from faithtui.formats.json_records import RawRecord
 from faithtui.formats.readers.datasets import FormatChoice
 
@@ -172,7 +172,9 @@ def test_a_text_that_is_not_ascii_counts_with_its_utf8_form() -> None:
     characters = RECORD_TEXTS.most // 8 + 1000
     for text, is_refused in (("\N{GRINNING FACE}" * characters, True), ("a" * characters, False)):
         data = json.dumps({"id": text}, ensure_ascii=False).encode()
-        found = parse_record(RawRecord(1, 1, len(data), len(data), data), Path("x.jsonl")).found
+        found = parse_record_or_error(
+            RawRecord(1, 1, len(data), len(data), data), Path("x.jsonl")
+        ).found
         assert isinstance(found, InputError) is is_refused
         assert not is_refused or "bytes of text in memory" in str(found)
 

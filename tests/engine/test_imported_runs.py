@@ -29,7 +29,7 @@ from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompt
 from faithtui.engine.runs.run_execution import rebuild_metric
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
-from faithtui.formats.writers.flat_files import write_json_lines
+from faithtui.formats.writers.flat_files import format_json_lines
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
 from faithtui.judges.providers.prices import read_prices
@@ -384,7 +384,7 @@ def make_twins(*claims: ExportClaim) -> ExportConversation:
 
 def write_claims(path: Path, conversation: ExportConversation) -> Path:
     rows = make_claim_rows(RUN, conversation)
-    path.write_text("".join(write_json_lines(CLAIM_COLUMNS, [rows])))
+    path.write_text("".join(format_json_lines(CLAIM_COLUMNS, [rows])))
     return path
 
 
@@ -452,7 +452,7 @@ def test_verdicts_on_answers_keep_their_label_and_judge(
     of = replace(RUN, judge="imported:faithfulness", model="imported:faithfulness")
     path = tmp_path / "x.jsonl"
     if kind == "claims":
-        text = "".join(write_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
+        text = "".join(format_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
     else:
         text = "".join(make_ragas_rows(of, talk))
     path.write_text(text)
@@ -496,14 +496,14 @@ def test_a_run_of_an_earlier_import_is_known_again() -> None:
 
 def measure_collector(size: int) -> int:
     """Give the most bytes that collecting so many verdicts and counting their judges held."""
-    fields = imported_runs._make_fields(ImportedVerdict("j", 1, score=0.5, reason="because"))
+    fields = imported_runs._judgement_to_dict(ImportedVerdict("j", 1, score=0.5, reason="because"))
     name = json.dumps(["j", "llamaindex-faithfulness"])
     tracemalloc.start()
     try:
         with imported_runs.VerdictCollector("x") as collector:
             for place in range(size):
                 collector._groups.add(name, [f"conversation {place}", "hash", fields])
-            [judged] = collector.count_judges()
+            [judged] = collector.list_runs_to_create()
             assert judged.conversations == size
         return tracemalloc.get_traced_memory()[1]
     finally:

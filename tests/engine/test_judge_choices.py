@@ -8,7 +8,7 @@ from faithtui.engine.judge_choices import (
     LOCAL_PROGRAMS,
     JudgeChoice,
     LocalServer,
-    describe_use,
+    describe_runs_of_judge,
     find_local_servers,
     list_judge_choices,
 )
@@ -130,4 +130,4 @@ async def test_programs_that_answer_say_their_models() -> None:
     ],
 )
 def test_uses_are_counted(runs: list[int], words: str) -> None:
-    assert describe_use(runs) == words
+    assert describe_runs_of_judge(runs) == words

@@ -224,7 +224,7 @@ def test_a_length_that_cannot_be_is_damage(tmp_path: Path, size: int) -> None:
     batch = message.read_table(2)
     assert batch is not None
     places = [message._find_field(3), batch._find_field(0)]
-    first, count = batch._find_list(2, 16)
+    first, count = batch._find_list_start_and_count(2, 16)
     places += [first + 8 * each for each in range(2, 2 * count)]
     for place in places:
         edited = bytearray(whole)
@@ -305,7 +305,7 @@ def test_the_end_of_a_file_says_where_its_batches_are(tmp_path: Path) -> None:
         whole[8:first] = beginning
         path.write_bytes(whole)
         assert read_rows(path) == make_plain(table.to_pylist())
-    footer_place = start + footer._find_list(3, 24)[0]
+    footer_place = start + footer._find_list_start_and_count(3, 24)[0]
     for place in (-1, 3, start, 2**62):
         whole[footer_place : footer_place + 8] = struct.pack("<q", place)
         path.write_bytes(whole)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.values.any_spelling import ShapeError
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from tests.formats.test_detection import refusal
 from tests.formats.test_real_formats import contexts, read, texts
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))))
 def test_a_python_list_of_texts_comes_back(given_texts: list[str]) -> None:
-    assert read_cell(repr(given_texts), "x") == given_texts
+    assert parse_list_or_object_cell(repr(given_texts), "x") == given_texts
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_python_list_of_texts_comes_back(given_texts: list[str]) -> None:
     ],
 )
 def test_cells_hold_lists_in_every_form(cell: object, value: object) -> None:
-    assert read_cell(cell, "x") == value
+    assert parse_list_or_object_cell(cell, "x") == value
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_cells_hold_lists_in_every_form(cell: object, value: object) -> None:
 )
 def test_a_cell_that_cannot_be_read_is_told(cell: str, says: str) -> None:
     with pytest.raises(ShapeError) as raised:
-        read_cell(cell, "x")
+        parse_list_or_object_cell(cell, "x")
     assert says in raised.value.reason
 
 

@@ -16,7 +16,12 @@ import zstandard
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
-from faithtui.formats.readers.datasets import FormatChoice, list_files, name_source, open_dataset
+from faithtui.formats.readers.datasets import (
+    FormatChoice,
+    list_files,
+    make_shard_dataset_name,
+    open_dataset,
+)
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.readers.registry import READERS
 from faithtui.formats.readers.values.suggestions import read_key_map, suggest_key
@@ -40,7 +45,7 @@ def refusal(path: Path, choice: FormatChoice | None = None) -> str:
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
 def test_exactly_one_reader_recognises_a_file(path: Path) -> None:
     with RecordFile(path) as file:
-        found = [each.name for each in READERS if each.recognise(file.sample)]
+        found = [each.name for each in READERS if each.explain_match(file.sample)]
     assert len(found) == 1
 
 
@@ -337,7 +342,7 @@ def test_a_folder_gives_its_data_files_and_none_that_describe_them(tmp_path: Pat
         "plain.csv.gz",
         "train/data-00000-of-00001.arrow",
     ]
-    assert list(map(name_source, found)) == ["wiki-test", "plain", "train"]
+    assert list(map(make_shard_dataset_name, found)) == ["wiki-test", "plain", "train"]
 
 
 def test_what_holds_no_conversations_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from faithtui.formats.files.record_files import rename_keys
 from faithtui.formats.readers.traces.exchanges import (
     is_about_faithfulness,
     make_sortable_time,
-    to_answer,
+    find_answer_text,
 )
 from tests.formats.test_detection import refusal, write
 from tests.formats.test_real_formats import read
@@ -19,7 +19,7 @@ from tests.formats.test_real_formats import read
 
 @pytest.mark.parametrize("answer", ['["red", "green"]', '{"a": "1", "b": "2"}', "[1, 2, 3]", "{}"])
 def test_an_answer_that_is_json_is_read_as_it_is(answer: str) -> None:
-    assert to_answer(answer) == answer
+    assert find_answer_text(answer) == answer
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_answer_that_is_json_is_read_as_it_is(answer: str) -> None:
     ],
 )
 def test_what_stands_around_an_answer_is_taken_off(given: object) -> None:
-    assert to_answer(given) == "Yes."
+    assert find_answer_text(given) == "Yes."
 
 
 @pytest.mark.parametrize(

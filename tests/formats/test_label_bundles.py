@@ -23,7 +23,7 @@ from faithtui.domain.label_bundle import (
     RunName,
 )
 from faithtui.errors import InputError
-from faithtui.formats.label_bundles import bundle_lines, read_bundle
+from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123, tzinfo=UTC)
 TALK = ConversationName("shop", "conv-1", "c" * 64)
@@ -110,7 +110,7 @@ FULL = LabelBundle(
 
 
 def written(path: Path, bundle: LabelBundle = FULL) -> list[dict[str, Any]]:
-    path.write_text("".join(bundle_lines(bundle)), encoding="utf-8", newline="")
+    path.write_text("".join(format_bundle_lines(bundle)), encoding="utf-8", newline="")
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
@@ -129,7 +129,7 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
 
 
 def test_equal_bundles_give_equal_bytes() -> None:
-    assert list(bundle_lines(FULL)) == list(bundle_lines(FULL))
+    assert list(format_bundle_lines(FULL)) == list(format_bundle_lines(FULL))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
@@ -321,7 +321,7 @@ def test_every_field_of_an_act_is_in_its_line() -> None:
     assert None not in act
     (line,) = [
         found
-        for each in bundle_lines(LabelBundle((act,), FULL.claims, FULL.samples))
+        for each in format_bundle_lines(LabelBundle((act,), FULL.claims, FULL.samples))
         if (found := json.loads(each))["type"] == "act"
     ]
     assert set(line) == {"type", "uid", *Event._fields} - {"id"}

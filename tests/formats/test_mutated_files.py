@@ -21,7 +21,7 @@ from faithtui.formats.json_lines import make_storable_json
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import RecordReader
 from faithtui.formats.readers.registry import READERS, find_reader
-from faithtui.formats.writers.flat_files import write_csv, write_json_lines
+from faithtui.formats.writers.flat_files import write_csv, format_json_lines
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
@@ -105,9 +105,9 @@ def load_samples() -> list[Sample]:
     labels = {"label": "yes", "annotator": "ann", "faithfulness": 0.5, "judge": "j", "note": "n"}
     found.append(Sample("rows", [{**row, **labels}] * 3))
     talk = make_conversation(make_claim(0, "yes", labels=(make_label("ann", "yes"),)))
-    claims = write_json_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
+    claims = format_json_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
     found.append(Sample("faithtui-claims", [json.loads(each) for each in claims]))
-    written = write_json_lines(LABEL_COLUMNS, [make_label_rows(RUN, talk)])
+    written = format_json_lines(LABEL_COLUMNS, [make_label_rows(RUN, talk)])
     found.append(Sample("faithtui-labels", [json.loads(each) for each in written]))
     return found
 

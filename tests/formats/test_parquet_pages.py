@@ -31,7 +31,7 @@ from faithtui.formats.files.thrift import (
     STRUCT,
     Struct,
     ThriftReader,
-    write_struct,
+    encode_struct,
 )
 
 pa = pytest.importorskip("pyarrow")
@@ -75,7 +75,7 @@ def edit_footer(whole: bytes, edit: Callable[[Struct], None]) -> bytes:
     start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     footer = ThriftReader(whole, start).read_struct()
     edit(footer)
-    written = write_struct(footer)
+    written = encode_struct(footer)
     return whole[:start] + written + len(written).to_bytes(4, "little") + b"PAR1"
 
 
@@ -255,7 +255,7 @@ def test_copied_pages_are_small_when_there_are_many_columns(
         largest = max(
             page.size
             for chunk in again.chunks
-            for page in parquet_pages.iterate_pages(copy.file, chunk)
+            for page in parquet_pages.iterate_page_headers(copy.file, chunk)
         )
     assert largest < 1300
 
@@ -566,9 +566,9 @@ def test_the_header_of_a_page_may_have_16_megabytes() -> None:
     for size, is_read in ((15 * MB, True), (17 * MB, False)):
         statistics: Struct = {1: (BINARY, b"x" * size)}
         data: Struct = {1: (I32, 0), 2: (I32, 0), 5: (STRUCT, statistics)}
-        header = write_struct({1: (I32, 0), 2: (I32, 0), 3: (I32, 0), 5: (STRUCT, data)})
+        header = encode_struct({1: (I32, 0), 2: (I32, 0), 3: (I32, 0), 5: (STRUCT, data)})
         chunk = parquet_pages.Chunk(0, len(header), "UNCOMPRESSED", 0, True, 0, 0, "text")
-        pages = parquet_pages.iterate_pages(io.BytesIO(header), chunk)
+        pages = parquet_pages.iterate_page_headers(io.BytesIO(header), chunk)
         if is_read:
             assert [page.place for page in pages] == [len(header)]
         else:
@@ -601,4 +601,4 @@ def test_thrift_is_written_as_it_was_read(tmp_path: Path) -> None:
     data = path.read_bytes()
     size = int.from_bytes(data[-8:-4], "little")
     footer = data[-8 - size : -8]
-    assert write_struct(ThriftReader(footer).read_struct()) == footer
+    assert encode_struct(ThriftReader(footer).read_struct()) == footer

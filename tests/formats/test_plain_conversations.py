@@ -51,7 +51,7 @@ def read(line: dict[str, Any]) -> object:
 def test_both_ways_give_the_same_conversation_or_error(line: dict[str, Any]) -> None:
     short = read(line)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neutral, "_build_plain_conversation", lambda found, source: None)
+        patch.setattr(neutral, "_build_without_pydantic", lambda found, source: None)
         assert read(line) == short
 
 

@@ -14,7 +14,7 @@ import pytest
 from faithtui.errors import JudgeError, JudgeRateLimited, JudgeUnavailable
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.deadlines import Deadline, time_out_after
-from faithtui.judges.providers.batches import open_batches
+from faithtui.judges.providers.batches import open_batch_client
 from faithtui.judges.registry import open_judge
 from tests.judges.fault_server import (
     FaultConfig,
@@ -178,7 +178,7 @@ async def test_the_ledger_is_written_line_by_line(tmp_path: Path) -> None:
 async def test_batches_are_answered_with_the_same_words(server: FaultServer) -> None:
     asked = [(f"q{number}", question(f"{number}?")) for number in range(3)]
     singly = {f"q{n}": each for n, each in enumerate(await ask_all(server.url, 3))}
-    async with open_batches("openai:m", base_url=server.url, environ={}) as client:
+    async with open_batch_client("openai:m", base_url=server.url, environ={}) as client:
         batch_id = await client.submit("run1", asked)
         while (await client.status(batch_id)).state == "working":
             pass

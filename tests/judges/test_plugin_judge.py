@@ -16,7 +16,12 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, StopReason, Usage
 from faithtui.judges.providers.api_keys import find_key_source
-from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge, reads_prompts
+from faithtui.judges.registry import (
+    find_missing_key_variable,
+    judge_fingerprint,
+    open_judge,
+    is_prompt_based,
+)
 from tests.judges.acme import install
 from tests.judges.questions import PIXEL, question
 
@@ -106,14 +111,14 @@ async def test_a_verifier_has_the_time_of_any_judge_and_is_closed(acme: Path) ->
 
 
 def test_a_verifier_reads_no_prompts(acme: Path) -> None:
-    assert reads_prompts("parrot:x")
+    assert is_prompt_based("parrot:x")
     sys.modules.pop("acme_judge", None)
     source = acme / "acme_judge.py"
     source.write_text(source.read_text() + SLOW_VERIFIER)
-    assert not reads_prompts("parrot:x")
-    assert reads_prompts("openai:m")
-    assert not reads_prompts("offline")
-    assert not reads_prompts("nli:model")
+    assert not is_prompt_based("parrot:x")
+    assert is_prompt_based("openai:m")
+    assert not is_prompt_based("offline")
+    assert not is_prompt_based("nli:model")
 
 
 async def test_an_answer_may_say_more_than_its_text(acme: Path) -> None:
@@ -165,7 +170,7 @@ async def test_whatever_determines_an_answer_is_in_its_fingerprint(acme: Path) -
 
 
 def test_it_needs_no_key_of_ours(acme: Path) -> None:
-    assert find_missing_key("parrot:plain", None, {}) is None
+    assert find_missing_key_variable("parrot:plain", None, {}) is None
     assert find_key_source("parrot:plain", None, {}) is None
 
 

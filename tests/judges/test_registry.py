@@ -12,7 +12,7 @@ from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.providers.endpoints import PROVIDERS, Endpoint, parse_endpoint
 from faithtui.judges.providers.prices import compute_cost_usd
 from faithtui.judges.providers.secret import HIDDEN, NO_KEY, Secret
-from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
+from faithtui.judges.registry import find_missing_key_variable, judge_fingerprint, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
 
@@ -49,7 +49,7 @@ def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
         with pytest.raises(ConfigError, match="offline, openai:MODEL, anthropic:MODEL, replay:"):
             use(ref)
     with pytest.raises(ConfigError):
-        find_missing_key(ref, None, {})
+        find_missing_key_variable(ref, None, {})
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -57,28 +57,28 @@ def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
 def test_a_missing_key_is_named_before_anything_is_opened(provider: str, value: str | None) -> None:
     variable = PROVIDERS[provider].key_variable
     environ = {} if value is None else {variable: value}
-    assert find_missing_key(f"{provider}:m", None, environ) == variable
+    assert find_missing_key_variable(f"{provider}:m", None, environ) == variable
     with pytest.raises(ConfigError, match=variable):
         open_judge(f"{provider}:m", environ=environ)
 
 
 def test_a_key_that_is_there_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert find_missing_key("openai:m", None, KEYS) is None
-    assert find_missing_key("openai:m", None) == "OPENAI_API_KEY"
+    assert find_missing_key_variable("openai:m", None, KEYS) is None
+    assert find_missing_key_variable("openai:m", None) == "OPENAI_API_KEY"
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert find_missing_key("openai:m", None) is None
+    assert find_missing_key_variable("openai:m", None) is None
 
 
 @pytest.mark.parametrize("ref", ["offline", "replay:x.jsonl"])
 def test_judges_on_this_machine_need_no_key_and_take_no_address(ref: str) -> None:
-    assert find_missing_key(ref, None, {}) is None
+    assert find_missing_key_variable(ref, None, {}) is None
     with pytest.raises(ConfigError, match="no base URL"):
         open_judge(ref, base_url="http://localhost:1/v1")
 
 
 def test_another_host_needs_no_key() -> None:
-    assert find_missing_key("openai:m", "http://localhost:1/v1", {}) is None
-    assert find_missing_key("anthropic:m", "https://gateway.example", {}) is None
+    assert find_missing_key_variable("openai:m", "http://localhost:1/v1", {}) is None
+    assert find_missing_key_variable("anthropic:m", "https://gateway.example", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_programs_that_serve_models_are_found_where_they_listen(name: str, addre
     assert not preset.is_official
     assert load_key(preset, KEYS).reveal() == NO_KEY
     assert load_key(preset, {"FAITHTUI_JUDGE_KEY": "own"}).reveal() == "own"
-    assert find_missing_key(preset.ref, None, {}) is None
+    assert find_missing_key_variable(preset.ref, None, {}) is None
     # However the same model at the same address is called, its replies are the same.
     assert preset.fingerprint == endpoint("openai:org/model:8b", address).fingerprint
 
@@ -343,9 +343,9 @@ def test_fingerprints_tell_judges_apart() -> None:
 FRESH = """
 import sys
 from faithtui.judges.providers.api_keys import load_key
-from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
+from faithtui.judges.registry import find_missing_key_variable, judge_fingerprint, open_judge
 judge_fingerprint("openai:m"), judge_fingerprint("anthropic:m", "http://localhost:1")
-find_missing_key("openai:m", None, {"OPENAI_API_KEY": "k"})
+find_missing_key_variable("openai:m", None, {"OPENAI_API_KEY": "k"})
 loaded = {"openai", "anthropic", "httpx2", "pydantic", "importlib.metadata"} & set(sys.modules)
 sys.exit(", ".join(sorted(loaded)) or 0)
 """

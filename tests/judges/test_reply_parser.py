@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.judges.reply_parser import MAX_BYTES, MAX_NESTING, clean_text, parse_reply
+from faithtui.judges.reply_parser import MAX_BYTES, MAX_NESTING, remove_invalid_unicode, parse_reply
 from tests.effort import times_reading
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
@@ -154,10 +154,10 @@ def test_surrogates_and_nul_are_taken_out_of_every_string() -> None:
 
 @given(st.text(st.characters(categories=["Cs", "Cc", "L"])))
 def test_clean_text_can_always_be_stored_and_stays_clean(text: str) -> None:
-    cleaned = clean_text(text)
+    cleaned = remove_invalid_unicode(text)
     cleaned.encode()
     assert "\0" not in cleaned
-    assert clean_text(cleaned) == cleaned
+    assert remove_invalid_unicode(cleaned) == cleaned
 
 
 def nested(levels: int) -> str:

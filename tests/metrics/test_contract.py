@@ -217,7 +217,7 @@ async def test_the_result_in_the_peers_words_is_json(entry: MetricEntry) -> None
                 # Under the peer's rules a conversation may be refused; it has no result then.
                 assert options["as_peer"]
                 continue
-            results = metric.peer_results(talked, assessments, conclusion, 12)
+            results = metric.make_peer_library_results(talked, assessments, conclusion, 12)
             assert len(results) in (1, len(assessments))
             assert json.loads(json.dumps(results, allow_nan=False)) == [dict(r) for r in results]
 

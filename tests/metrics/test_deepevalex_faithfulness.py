@@ -37,8 +37,8 @@ from faithtui.errors import (
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Question, ReplyMismatch
 from faithtui.metrics.deepevalex.replies import (
-    make_any_verdict_list_shape,
-    make_text_list_shape,
+    make_any_verdict_list_reply_shape,
+    make_text_list_reply_shape,
     parse_peer_failure,
     parse_strict_json,
 )
@@ -190,7 +190,7 @@ async def test_reasons_can_be_left_out(as_peer: bool) -> None:
     using = deepevalex(include_reason=False, as_peer=as_peer)
     assessments, conclusion = await judge(using, talk(1), ask)
     assert conclusion.reason is None
-    assert using.peer_results(talk(1), assessments, conclusion, 1)[0]["reason"] is None
+    assert using.make_peer_library_results(talk(1), assessments, conclusion, 1)[0]["reason"] is None
     assert ask.steps == {"truths": 1, "claims": 1, "verdicts": 1}
 
 
@@ -376,7 +376,7 @@ async def test_what_is_missing_is_named_and_costs_nothing(
     assert assessments[1].score.reason == f"missing_params: {names}"
     assert conclusion.score.value == 0.5
     assert ask.steps == {"truths": 1, "claims": 1, "verdicts": 1, "reason": 1}
-    result = using.peer_results(talked, assessments, conclusion, 1)[1]
+    result = using.make_peer_library_results(talked, assessments, conclusion, 1)[1]
     assert result["error"] == {"kind": "missing_params", "params": names.split(", ")}
     ask = ScriptedAsk(facts(1))
     with pytest.raises(MissingParameters) as caught:
@@ -460,7 +460,7 @@ async def test_a_failure_has_the_peers_name_and_fails_its_answer_alone(
     assert states(assessments) == [ScoreState.SCORED, ScoreState.FAILED]
     assert assessments[1].score.reason == reason
     kind, message = reason.split(" ")[0].rstrip(":"), reason.split(": ", 1)[1]
-    result = using.peer_results(talk(2), assessments, conclusion, 1)[1]
+    result = using.make_peer_library_results(talk(2), assessments, conclusion, 1)[1]
     assert result["error"] == {"kind": kind, "message": message, **more}
     assert result["score"] is result["success"] is None
     with pytest.raises(type(error)) as caught:
@@ -542,7 +542,7 @@ def test_a_window_that_is_incomplete_has_an_error_without_a_name_of_the_peers() 
 async def test_the_result_has_the_peers_fields() -> None:
     using = deepevalex(truths_extraction_limit=5, threshold=0.6)
     assessments, conclusion = await judge(using, talk(1), ScriptedAsk(facts(1)))
-    (result,) = using.peer_results(talk(1), assessments, conclusion, 1234)
+    (result,) = using.make_peer_library_results(talk(1), assessments, conclusion, 1234)
     assert result == {
         "metric": "Faithfulness",
         "score": 0.5,
@@ -582,7 +582,10 @@ async def test_success_is_reaching_the_threshold_and_without_one_the_peer_fails(
     using = deepevalex(threshold=threshold, as_peer=as_peer)
     assessments, conclusion = await judge(using, talk(1), ScriptedAsk(facts(1)))
     assert conclusion.success is success
-    assert using.peer_results(talk(1), assessments, conclusion, 1)[0]["success"] is success
+    assert (
+        using.make_peer_library_results(talk(1), assessments, conclusion, 1)[0]["success"]
+        is success
+    )
 
 
 # Options
@@ -669,25 +672,27 @@ async def test_the_peer_takes_every_other_word_for_idk(word: Json, label: str) -
 
 async def test_an_entry_that_is_null_is_idk_and_other_things_fail() -> None:
     assert [
-        said.word for said in make_any_verdict_list_shape().read({"verdicts": [None]}, False)
+        said.word for said in make_any_verdict_list_reply_shape().read({"verdicts": [None]}, False)
     ] == [None]
     wrong: tuple[Json, ...] = ("no", 1, [], True)
     for entry in wrong:
         with pytest.raises(ReplyMismatch, match=r"verdicts\[0\]"):
-            make_any_verdict_list_shape().read({"verdicts": [entry]}, False)
+            make_any_verdict_list_reply_shape().read({"verdicts": [entry]}, False)
 
 
 @pytest.mark.parametrize("reply", [[], None, "claims", {}, {"claims": None}, {"claims": "k"}])
 def test_what_is_no_list_is_refused(reply: Json) -> None:
     with pytest.raises(ReplyMismatch, match="`claims` must be a list"):
-        make_text_list_shape("claims").read(reply, False)
+        make_text_list_reply_shape("claims").read(reply, False)
 
 
 def test_a_list_may_hold_what_the_peer_can_write_as_text() -> None:
-    read = make_text_list_shape("claims").read({"claims": [" k ", 1, 2.5, True, None, ""]}, False)
+    read = make_text_list_reply_shape("claims").read(
+        {"claims": [" k ", 1, 2.5, True, None, ""]}, False
+    )
     assert read == (" k ", "1", "2.5", "true", "", "")
     with pytest.raises(ReplyMismatch, match="list of strings"):
-        make_text_list_shape("claims").read({"claims": [{}]}, False)
+        make_text_list_reply_shape("claims").read({"claims": [{}]}, False)
 
 
 @pytest.mark.parametrize(

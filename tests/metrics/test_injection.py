@@ -22,7 +22,7 @@ from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import JudgeTraits, Question, ReplyMismatch
 from faithtui.metrics.prompt_texts import fence_text, format_numbered
 from faithtui.metrics.registry import METRICS, build
-from faithtui.metrics.shapes import make_verdicts_shape
+from faithtui.metrics.shapes import make_keyed_verdicts_reply_shape
 
 T = TypeVar("T")
 
@@ -150,7 +150,7 @@ def test_a_numbered_line_is_one_line_whatever_is_in_it(texts: list[str]) -> None
     assert all(line.startswith(f"[c{number}] ") for number, line in enumerate(lines))
 
 
-READ = make_verdicts_shape(["c0", "c1"], ("yes", "no", "idk"), truths=["t0"])
+READ = make_keyed_verdicts_reply_shape(["c0", "c1"], ("yes", "no", "idk"), truths=["t0"])
 HONEST = {
     f"c{n}": {
         "reason": "It says so.",

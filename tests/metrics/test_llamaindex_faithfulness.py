@@ -302,7 +302,7 @@ async def test_results_have_the_peers_fields() -> None:
     conversation = talk(*exchange("A.", "C."), *exchange("B."), *exchange("D.", known=False))
     made = metric()
     assessments, conclusion = await judged(made, conversation, PlainJudge(["**Yes**"]))
-    first, second, third = made.peer_results(conversation, assessments, conclusion, 12)
+    first, second, third = made.make_peer_library_results(conversation, assessments, conclusion, 12)
     assert first == {
         "query": "Why?",
         "contexts": ["C."],
@@ -325,7 +325,7 @@ async def test_the_query_is_echoed_and_never_shown() -> None:
     made = metric(query="Something else?")
     judge = PlainJudge(["YES"])
     assessments, conclusion = await judged(made, conversation, judge)
-    (result,) = made.peer_results(conversation, assessments, conclusion, 12)
+    (result,) = made.make_peer_library_results(conversation, assessments, conclusion, 12)
     assert result["query"] == "Something else?"
     assert "Something" not in judge.requests[0].prompt + judge.requests[0].system
 

@@ -48,7 +48,7 @@ async def result(
 ) -> tuple[dict[str, object], PlainJudge]:
     judge = PlainJudge(replies, **judges)  # type: ignore[arg-type]  # only context_window
     assessments, conclusion = await judged(PEER, conversation, judge)
-    (told,) = PEER.peer_results(conversation, assessments, conclusion, 0)
+    (told,) = PEER.make_peer_library_results(conversation, assessments, conclusion, 0)
     return dict(told), judge
 
 

@@ -11,7 +11,7 @@ from faithtui.domain.verdicts import Assessment, Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.metrics import turn_faithfulness
 from faithtui.metrics.base import Question
-from faithtui.metrics.findings import describe_lowering
+from faithtui.metrics.findings import format_score_lowering_counts
 from tests.metrics.scripted import (
     Json,
     Script,
@@ -218,12 +218,12 @@ def test_what_lowered_a_score_is_counted_once_for_each_claim() -> None:
         Assessment(Window(1, (0, 1), (0, 1, 2, 3)), make_score(1 / 3), said),
         Assessment(Window(2, (2,), (4, 5)), Score(None, ScoreState.UNDEFINED, NO_CLAIMS)),
     ]
-    assert describe_lowering(spec.labels, spec.units, rule, windows) == (
+    assert format_score_lowering_counts(spec.labels, spec.units, rule, windows) == (
         "1 claim contradicted",
         "1 claim not addressed",
         "1 of 3 windows undefined",
     )
-    assert describe_lowering(spec.labels, spec.units, metric().rule, windows[:1]) == (
+    assert format_score_lowering_counts(spec.labels, spec.units, metric().rule, windows[:1]) == (
         "1 claim contradicted",
     )
 

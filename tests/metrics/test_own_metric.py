@@ -32,7 +32,7 @@ from faithtui.metrics.findings import (
     conclude_without_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.shapes import make_lists_shape, make_verdicts_shape
+from faithtui.metrics.shapes import make_keyed_lists_reply_shape, make_keyed_verdicts_reply_shape
 from tests.metrics import without_loop
 from tests.metrics.scripted import DOWN
 
@@ -93,7 +93,7 @@ class Own:
                     task=ExtractClaims((answer.content,), (), ()),
                     system="",
                     prompt=f"List the claims of: {answer.content}",
-                    reply=make_lists_shape(["a0"]),
+                    reply=make_keyed_lists_reply_shape(["a0"]),
                     max_tokens=500,
                 ),
                 window.position,
@@ -104,7 +104,7 @@ class Own:
                     task=JudgeClaims(texts, documents),
                     system="",
                     prompt=f"Judge {texts} by {documents}",
-                    reply=make_verdicts_shape(
+                    reply=make_keyed_verdicts_reply_shape(
                         [f"c{n}" for n in range(len(texts))], FAITHFULNESS.names
                     ),
                     max_tokens=500,
@@ -127,7 +127,7 @@ class Own:
         yield from ()  # nothing is asked
         return conclude_without_reason(self.rule, assessments)
 
-    def peer_results(
+    def make_peer_library_results(
         self,
         conversation: Conversation,
         assessments: Sequence[Assessment],

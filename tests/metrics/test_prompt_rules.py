@@ -18,7 +18,7 @@ from faithtui.domain.conversation import single_turn
 from faithtui.domain.integrity.invented_quotes import is_quoted_from
 from faithtui.judges.plugin_judge import CustomQuestion
 from faithtui.metrics.registry import build
-from faithtui.metrics.shapes import make_facts_shape, make_verdicts_shape
+from faithtui.metrics.shapes import make_facts_reply_shape, make_keyed_verdicts_reply_shape
 
 PROMPTS = Path(__file__).parents[2] / "faithtui" / "metrics" / "prompts"
 PAGE = Path(__file__).parents[2] / "docs" / "prompts.md"
@@ -195,7 +195,7 @@ def test_the_examples_of_the_comparison_keep_to_the_rules() -> None:
 def test_the_examples_of_verdicts_can_be_read() -> None:
     text = (PROMPTS / "shared" / "verdicts.txt").read_text(encoding="utf-8")
     replies = re.findall(r"^Example \d\. .*?: (\{.*\})$", text, re.MULTILINE)
-    shape = make_verdicts_shape(["c0", "c1"], ("yes", "no", "idk"))
+    shape = make_keyed_verdicts_reply_shape(["c0", "c1"], ("yes", "no", "idk"))
     read = shape.read({f"c{n}": json.loads(each) for n, each in enumerate(replies)}, True)
     assert [each.word for each in read if each is not None] == ["idk", "yes"]
 
@@ -204,7 +204,7 @@ def test_the_examples_of_truths_quote_their_documents_letter_for_letter() -> Non
     text = (PROMPTS / "shared" / "quoted-truths.txt").read_text(encoding="utf-8")
     shown = re.findall(r'^Example \d\. Document "(.*?)": (\[.*\])$', text, re.MULTILINE)
     assert len(shown) == 2
-    shape = make_facts_shape(["d0", "d1"], is_quoted=True)
+    shape = make_facts_reply_shape(["d0", "d1"], is_quoted=True)
     read = shape.read({f"d{n}": json.loads(reply) for n, (_, reply) in enumerate(shown)}, True)
     for (document, _), facts in zip(shown, read, strict=True):
         assert facts

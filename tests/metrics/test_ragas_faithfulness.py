@@ -16,9 +16,9 @@ from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, Missin
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Question, QuestionPace, ReplyMismatch
 from faithtui.metrics.ragas.replies import (
-    make_inference_list_shape,
-    make_inferences_shape,
-    make_statement_list_shape,
+    make_inference_list_reply_shape,
+    make_keyed_inferences_reply_shape,
+    make_statement_list_reply_shape,
     parse_first_structure,
 )
 from tests.metrics.scripted import (
@@ -352,7 +352,7 @@ async def test_the_result_in_the_peers_words_is_a_number_or_none() -> None:
     using, talked = ragas(), talk(2)
     oracle = {**facts(2), "claims": {"A0.": ["a0 one"]}}
     assessments, conclusion = await judge(using, talked, ScriptedAsk(oracle))
-    results = using.peer_results(talked, assessments, conclusion, 12)
+    results = using.make_peer_library_results(talked, assessments, conclusion, 12)
     assert results == ({"score": 1.0}, {"score": None})
 
 
@@ -404,7 +404,7 @@ def test_the_peer_refuses_what_is_no_integer_or_has_no_words(entry: Json) -> Non
         entry if isinstance(entry, dict) else {"statement": "s", "reason": "r", "verdict": entry}
     )
     with pytest.raises(ReplyMismatch, match=r"statements\[0\]"):
-        make_inference_list_shape().read({"statements": [whole]}, False)
+        make_inference_list_reply_shape().read({"statements": [whole]}, False)
 
 
 @pytest.mark.parametrize(
@@ -412,15 +412,15 @@ def test_the_peer_refuses_what_is_no_integer_or_has_no_words(entry: Json) -> Non
 )
 def test_replies_of_another_shape_are_refused(reply: Json) -> None:
     with pytest.raises(ReplyMismatch, match=r"statements|JSON object"):
-        make_statement_list_shape(as_peer=True).read(reply, False)
+        make_statement_list_reply_shape(as_peer=True).read(reply, False)
     with pytest.raises(ReplyMismatch, match="statements"):
-        make_inference_list_shape().read(reply, False)
+        make_inference_list_reply_shape().read(reply, False)
 
 
 @pytest.mark.parametrize("reply", [[], 5, None, {"s0": "1"}])
 def test_numbered_verdicts_of_another_shape_are_refused(reply: Json) -> None:
     with pytest.raises(ReplyMismatch, match="object"):
-        make_inferences_shape(["s0"]).read(reply, False)
+        make_keyed_inferences_reply_shape(["s0"]).read(reply, False)
 
 
 @pytest.mark.parametrize(

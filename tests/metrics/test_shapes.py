@@ -10,11 +10,11 @@ from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.shapes import (
     ParsedVerdict,
-    make_list_shape,
-    make_lists_shape,
-    make_text_shape,
-    make_verdict_list_shape,
-    make_verdicts_shape,
+    make_one_list_reply_shape,
+    make_keyed_lists_reply_shape,
+    make_one_text_reply_shape,
+    make_verdict_list_reply_shape,
+    make_keyed_verdicts_reply_shape,
 )
 
 Json = Any
@@ -30,14 +30,14 @@ json_values = st.recursive(
 )
 
 SHAPES: list[ReplyShape[Any]] = [
-    make_lists_shape(["a0", "a1"]),
-    make_lists_shape(["a0"], as_peer=True),
-    make_list_shape("claims"),
-    make_text_shape("reason"),
-    make_text_shape("reason", as_peer=True),
-    make_verdicts_shape(["c0"], WORDS),
-    make_verdicts_shape(["c0"], WORDS, truths=["t0"], as_peer=True),
-    make_verdict_list_shape(WORDS),
+    make_keyed_lists_reply_shape(["a0", "a1"]),
+    make_keyed_lists_reply_shape(["a0"], as_peer=True),
+    make_one_list_reply_shape("claims"),
+    make_one_text_reply_shape("reason"),
+    make_one_text_reply_shape("reason", as_peer=True),
+    make_keyed_verdicts_reply_shape(["c0"], WORDS),
+    make_keyed_verdicts_reply_shape(["c0"], WORDS, truths=["t0"], as_peer=True),
+    make_verdict_list_reply_shape(WORDS),
 ]
 
 
@@ -75,43 +75,50 @@ def test_a_reply_is_one_object(shape: ReplyShape[Any], value: Json) -> None:
 
 
 def test_lists_come_in_the_order_of_the_keys_trimmed_and_without_blanks() -> None:
-    shape = make_lists_shape(["a0", "a1"])
+    shape = make_keyed_lists_reply_shape(["a0", "a1"])
     assert shape.read({"a1": ["y"], "a0": [" x ", " "], "a2": 5}, True) == (("x",), ("y",))
     assert shape.schema is not None
     assert shape.schema["required"] == ["a0", "a1"]
 
 
 def test_the_peer_keeps_texts_as_written() -> None:
-    assert make_lists_shape(["a0"], as_peer=True).read({"a0": [" x ", ""]}, True) == ((" x ", ""),)
-    assert make_list_shape("claims", as_peer=True).read({"claims": [" x "]}, False) == (" x ",)
+    assert make_keyed_lists_reply_shape(["a0"], as_peer=True).read({"a0": [" x ", ""]}, True) == (
+        (" x ", ""),
+    )
+    assert make_one_list_reply_shape("claims", as_peer=True).read({"claims": [" x "]}, False) == (
+        " x ",
+    )
 
 
 def test_missing_keys_are_named() -> None:
     with pytest.raises(ReplyMismatch, match="a0, a2 are missing"):
-        make_lists_shape(["a0", "a1", "a2"]).read({"a1": []}, True)
+        make_keyed_lists_reply_shape(["a0", "a1", "a2"]).read({"a1": []}, True)
 
 
 @pytest.mark.parametrize("value", [None, "x", ["x", 1], {"x": 1}])
 def test_a_list_holds_texts_alone(value: Json) -> None:
     with pytest.raises(ReplyMismatch, match="`claims` must be a list of strings"):
-        make_list_shape("claims").read({"claims": value}, True)
+        make_one_list_reply_shape("claims").read({"claims": value}, True)
 
 
 def test_one_list_is_one_key() -> None:
-    assert make_list_shape("claims").read({"claims": ["x", " y ", " "]}, True) == ("x", "y")
+    assert make_one_list_reply_shape("claims").read({"claims": ["x", " y ", " "]}, True) == (
+        "x",
+        "y",
+    )
     with pytest.raises(ReplyMismatch, match="claims"):
-        make_list_shape("claims").read({}, True)
+        make_one_list_reply_shape("claims").read({}, True)
 
 
 @pytest.mark.parametrize("value", [{}, {"reason": None}, {"reason": 5}, {"reason": ["x"]}])
 def test_a_reason_is_a_text(value: Json) -> None:
     with pytest.raises(ReplyMismatch, match="`reason` must be a string"):
-        make_text_shape("reason").read(value, False)
-    assert make_text_shape("reason").read({"reason": " x "}, False) == " x "
+        make_one_text_reply_shape("reason").read(value, False)
+    assert make_one_text_reply_shape("reason").read({"reason": " x "}, False) == " x "
 
 
 def test_the_peer_takes_a_null_reason_in_loose_json_alone() -> None:
-    shape = make_text_shape("reason", as_peer=True)
+    shape = make_one_text_reply_shape("reason", as_peer=True)
     assert shape.read({"reason": None}, False) == ""
     for value, structured in (({"reason": None}, True), ({}, False), ({"reason": 5}, False)):
         with pytest.raises(ReplyMismatch):
@@ -119,7 +126,7 @@ def test_the_peer_takes_a_null_reason_in_loose_json_alone() -> None:
 
 
 def test_verdicts_name_their_claims_and_missing_ones_are_none() -> None:
-    shape = make_verdicts_shape(["c0", "c1", "c2", "c3"], WORDS)
+    shape = make_keyed_verdicts_reply_shape(["c0", "c1", "c2", "c3"], WORDS)
     reply = {
         "c3": {"verdict": "No", "reason": " why "},
         "c1": None,
@@ -130,8 +137,8 @@ def test_verdicts_name_their_claims_and_missing_ones_are_none() -> None:
 
 
 def test_truths_are_offered_only_where_they_can_be_named() -> None:
-    plain: Json = make_verdicts_shape(["c0"], WORDS).schema
-    naming: Json = make_verdicts_shape(["c0"], WORDS, truths=["t0"]).schema
+    plain: Json = make_keyed_verdicts_reply_shape(["c0"], WORDS).schema
+    naming: Json = make_keyed_verdicts_reply_shape(["c0"], WORDS, truths=["t0"]).schema
     assert list(plain["properties"]["c0"]["properties"]) == ["reason", "verdict"]
     assert list(naming["properties"]["c0"]["properties"]) == [
         "reason",
@@ -145,7 +152,9 @@ def test_truths_are_offered_only_where_they_can_be_named() -> None:
 
 def test_named_truths_are_read_with_or_without_brackets() -> None:
     entry = {"verdict": "yes", "partial": [" [t1] ", "t2", 3], "contradicts": "t1"}
-    (said,) = make_verdicts_shape(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
+    (said,) = make_keyed_verdicts_reply_shape(["c0"], WORDS, truths=["t1", "t2"]).read(
+        {"c0": entry}, True
+    )
     assert said == ParsedVerdict("yes", partial=("t1", "t2"))
 
 
@@ -166,7 +175,9 @@ def test_named_truths_are_read_with_or_without_brackets() -> None:
 )
 def test_sets_of_truths_are_never_read_as_more_than_was_written(written: Json, read: Json) -> None:
     entry = {"verdict": "yes", "sufficient": written}
-    (said,) = make_verdicts_shape(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
+    (said,) = make_keyed_verdicts_reply_shape(["c0"], WORDS, truths=["t1", "t2"]).read(
+        {"c0": entry}, True
+    )
     assert said is not None
     assert said.sufficient == read
 
@@ -177,7 +188,7 @@ def test_sets_of_truths_are_never_read_as_more_than_was_written(written: Json, r
 )
 def test_confidence_is_a_probability_or_none(value: Json, read: float | None) -> None:
     entry = {"verdict": "yes", "confidence": value}
-    (said,) = make_verdicts_shape(["c0"], WORDS).read({"c0": entry}, True)
+    (said,) = make_keyed_verdicts_reply_shape(["c0"], WORDS).read({"c0": entry}, True)
     assert said is not None
     assert said.confidence == read
 
@@ -185,9 +196,9 @@ def test_confidence_is_a_probability_or_none(value: Json, read: float | None) ->
 @pytest.mark.parametrize("value", ["yes", ["yes"], 1])
 def test_an_entry_is_an_object(value: Json) -> None:
     with pytest.raises(ReplyMismatch, match="`c0` must be an object"):
-        make_verdicts_shape(["c0"], WORDS).read({"c0": value}, False)
+        make_keyed_verdicts_reply_shape(["c0"], WORDS).read({"c0": value}, False)
     with pytest.raises(ReplyMismatch, match=r"`verdicts\[0\]` must be an object"):
-        make_verdict_list_shape(WORDS).read({"verdicts": [value]}, False)
+        make_verdict_list_reply_shape(WORDS).read({"verdicts": [value]}, False)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +208,7 @@ def test_an_entry_is_an_object(value: Json) -> None:
 def test_a_word_breaks_the_schema_only_for_the_peer_and_a_bound_provider(
     as_peer: bool, structured: bool, breaks: bool
 ) -> None:
-    shape = make_verdicts_shape(["c0", "c1"], WORDS, as_peer=as_peer)
+    shape = make_keyed_verdicts_reply_shape(["c0", "c1"], WORDS, as_peer=as_peer)
     reply = {"c0": {"verdict": "maybe"}, "c1": {"verdict": "yes"}}
     one, other = shape.read(reply, structured)
     assert one is not None
@@ -207,7 +218,7 @@ def test_a_word_breaks_the_schema_only_for_the_peer_and_a_bound_provider(
 
 def test_a_list_of_verdicts_is_read_as_long_as_it_is() -> None:
     reply = {"verdicts": [{"verdict": "yes"}, {"reason": "r"}, {"verdict": "NO!", "reason": "s"}]}
-    assert make_verdict_list_shape(WORDS).read(reply, False) == (
+    assert make_verdict_list_reply_shape(WORDS).read(reply, False) == (
         ParsedVerdict("yes"),
         ParsedVerdict(None, "r"),
         ParsedVerdict("NO!", "s"),
@@ -216,11 +227,11 @@ def test_a_list_of_verdicts_is_read_as_long_as_it_is() -> None:
 
 @pytest.mark.parametrize("value", [{}, {"verdicts": None}, {"verdicts": ""}, {"verdicts": {}}])
 def test_no_list_of_verdicts_is_an_empty_one_in_loose_json_alone(value: Json) -> None:
-    assert make_verdict_list_shape(WORDS).read(value, False) == ()
+    assert make_verdict_list_reply_shape(WORDS).read(value, False) == ()
     with pytest.raises(ReplyMismatch, match="`verdicts` must be a list"):
-        make_verdict_list_shape(WORDS).read(value, True)
+        make_verdict_list_reply_shape(WORDS).read(value, True)
     with pytest.raises(ReplyMismatch, match="`verdicts` must be a list"):
-        make_verdict_list_shape(WORDS).read({"verdicts": "yes"}, False)
+        make_verdict_list_reply_shape(WORDS).read({"verdicts": "yes"}, False)
 
 
 @pytest.mark.parametrize("entry", [{"verdict": "maybe"}, {"verdict": "Yes"}, {"reason": "r"}])
@@ -228,11 +239,11 @@ def test_a_bound_list_keeps_to_the_vocabulary(entry: Json) -> None:
     with pytest.raises(
         ReplyMismatch, match=r"`verdicts\[1\].verdict` is .*; expected one of yes, no"
     ):
-        make_verdict_list_shape(WORDS).read({"verdicts": [{"verdict": "yes"}, entry]}, True)
+        make_verdict_list_reply_shape(WORDS).read({"verdicts": [{"verdict": "yes"}, entry]}, True)
 
 
 def test_a_reason_in_a_list_is_a_text_where_there_is_a_verdict() -> None:
-    shape = make_verdict_list_shape(WORDS)
+    shape = make_verdict_list_reply_shape(WORDS)
     with pytest.raises(ReplyMismatch, match="reason"):
         shape.read({"verdicts": [{"verdict": "yes", "reason": 5}]}, False)
     assert shape.read({"verdicts": [{"reason": 5}]}, False) == (ParsedVerdict(None),)
@@ -279,15 +290,18 @@ def test_the_peer_reads_what_it_would_write(value: Json) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_only_the_peers_shapes_bring_the_peers_reader(shape: ReplyShape[Any]) -> None:
     assert shape.parse in (None, parse_first_to_last_brace)
-    assert make_lists_shape(["a0"]).parse is None
-    assert make_verdict_list_shape(WORDS).parse is parse_first_to_last_brace
+    assert make_keyed_lists_reply_shape(["a0"]).parse is None
+    assert make_verdict_list_reply_shape(WORDS).parse is parse_first_to_last_brace
 
 
 @pytest.mark.parametrize("value", [5, ["a"], False, {"b": "ü"}])
 def test_the_peer_keeps_a_final_reason_as_it_came_unless_bound_to_the_schema(value: Json) -> None:
-    shape = make_text_shape("reason", as_peer=True, anything=True)
+    shape = make_one_text_reply_shape("reason", as_peer=True, anything=True)
     assert json.loads(shape.read({"reason": value}, False)) == value
-    for strict, structured in ((shape, True), (make_text_shape("reason", as_peer=True), False)):
+    for strict, structured in (
+        (shape, True),
+        (make_one_text_reply_shape("reason", as_peer=True), False),
+    ):
         with pytest.raises(ReplyMismatch, match="must be a string"):
             strict.read({"reason": value}, structured)
     with pytest.raises(ReplyMismatch, match="must be a string"):
@@ -295,7 +309,7 @@ def test_the_peer_keeps_a_final_reason_as_it_came_unless_bound_to_the_schema(val
 
 
 def test_the_peer_looks_at_the_reason_of_words_it_knows_alone() -> None:
-    shape = make_verdict_list_shape(("yes", "no"))
+    shape = make_verdict_list_reply_shape(("yes", "no"))
     (said,) = shape.read({"verdicts": [{"verdict": "hm", "reason": 5}]}, False)
     assert (said.word, said.reason) == ("hm", None)
     for word in ("yes", " No, not at all"):

@@ -125,7 +125,7 @@ async def test_given_claims_are_refused(strategy: Strategy) -> None:
 async def test_the_result_is_told_in_the_peers_words() -> None:
     using = relevancy(threshold=0.25)
     assessments, conclusion = await judge(using, talk(1), ScriptedAsk(served(1)))
-    assert using.peer_results(talk(1), assessments, conclusion, 5) == (
+    assert using.make_peer_library_results(talk(1), assessments, conclusion, 5) == (
         {
             "score": 1 / 3,
             "success": True,

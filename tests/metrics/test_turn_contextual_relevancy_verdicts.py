@@ -26,7 +26,7 @@ from faithtui.errors import (
     JudgeTimeout,
 )
 from faithtui.metrics.base import Question, ReplyMismatch
-from faithtui.metrics.relevance.replies import make_statements_shape
+from faithtui.metrics.relevance.replies import make_statements_reply_shape
 from tests.metrics.relevancy import (
     CLEAR,
     SLOPPY,
@@ -334,7 +334,7 @@ async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None
 
 
 def read(reply: Json, *, as_peer: bool, structured: bool = False) -> list[tuple[str, str | None]]:
-    shape = make_statements_shape("verdicts", messages=None, as_peer=as_peer)
+    shape = make_statements_reply_shape("verdicts", messages=None, as_peer=as_peer)
     return [(each.text, each.verdict.word) for each in shape.read(reply, structured)]
 
 
@@ -405,15 +405,15 @@ def test_the_peer_fails_on_words_outside_a_schema_that_binds(word: Json) -> None
 
 
 def test_the_peers_way_from_text_to_json_is_used_under_its_rules_alone() -> None:
-    parse = make_statements_shape("verdicts", messages=None, as_peer=True).parse
+    parse = make_statements_reply_shape("verdicts", messages=None, as_peer=True).parse
     assert parse is not None
     assert parse('Sure: ```{"verdicts": [],}```') == {"verdicts": []}
-    assert make_statements_shape("verdicts", messages=None, as_peer=False).parse is None
+    assert make_statements_reply_shape("verdicts", messages=None, as_peer=False).parse is None
 
 
 def test_a_schema_asks_for_served_messages_where_they_are_numbered() -> None:
-    plain = make_statements_shape("verdicts", messages=None, as_peer=False).schema
-    named = make_statements_shape("statements", messages=["q0"], as_peer=False).schema
+    plain = make_statements_reply_shape("verdicts", messages=None, as_peer=False).schema
+    named = make_statements_reply_shape("statements", messages=["q0"], as_peer=False).schema
     assert '"serves"' not in json.dumps(plain)
     assert '"serves"' in json.dumps(named)
     assert '["yes", "no"]' in json.dumps(plain)

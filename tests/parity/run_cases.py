@@ -155,7 +155,7 @@ async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strat
         return Outcome(error=_kind(error))
     finally:
         await asker.aclose()
-    results = metric.peer_results(conversation, assessments, conclusion, 0)
+    results = metric.make_peer_library_results(conversation, assessments, conclusion, 0)
     feedback = results[0].get("feedback") if results else None
     return Outcome(
         score=conclusion.score.value,

@@ -139,7 +139,7 @@ def import_talks(store: Store, talks: Sequence[Conversation]) -> list[Conversati
     for source in {each.source for each in talks}:
         stored = store.conversations.content_hashes(source)
         keys = {each.key: stored[each.key] for each in talks if each.source == source}
-        for key, conversation in store.conversations.find_ids(source, keys).items():
+        for key, conversation in store.conversations.map_keys_to_ids(source, keys).items():
             found[source, key] = conversation
     return [found[each.source, each.key] for each in talks]
 

@@ -23,7 +23,7 @@ from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
-from faithtui.formats.label_bundles import bundle_lines
+from faithtui.formats.label_bundles import format_bundle_lines
 from faithtui.store.deletion import ITEM_TABLES, NAME_COLUMNS
 from faithtui.store.deletion_records import DELETED_PERSON, DeletionKind
 from faithtui.store.records import (
@@ -153,7 +153,7 @@ def remains(path: Path, word: str) -> list[str]:
 def facts(store: Store) -> dict[str, Any]:
     """What a store says, without numbers and times that depend on what else was in it."""
     lines = []
-    for line in bundle_lines(store.bundles.collect()):
+    for line in format_bundle_lines(store.bundles.collect()):
         told = json.loads(line)
         for name in (
             "uid",
@@ -190,7 +190,7 @@ def facts(store: Store) -> dict[str, Any]:
         )
     return {
         "labels": sorted(lines),
-        "stands": store.bundles.state_digest(),
+        "stands": store.bundles.hash_all_current_labels(),
         "runs": runs,
         "sources": [(row.source, row.conversations) for row in store.conversations.sources()],
     }
@@ -256,7 +256,7 @@ def store(path: Path) -> Iterator[Store]:
         for item in found.runs.item_ids(run):
             found.exposures.record(item, "ann")
             claim = found.runs.review_view(item, "ann").claims[0]
-            found.calls.add_fresh_verdict(
+            found.calls.add_re_asked_verdict(
                 FreshVerdict(item, claim.id, 0, 1_000_000, "no", "no", claim.text, None, "ann")
             )
         found.saved_views.save(
@@ -345,7 +345,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
     item = store.runs.item_ids(run)[0]
     claim = store.runs.review_view(item, "ann").claims[0]
-    store.calls.add_fresh_verdict(
+    store.calls.add_re_asked_verdict(
         FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
     )
     store.splits.make(SplitRule(7, 60, 20, 20), name)
@@ -394,7 +394,7 @@ def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
     labels = [each for each in left if each["type"] == "act"]
     assert len(labels) == sum(json.loads(each)["type"] == "act" for each in said)
     assert store.check() == []
-    assert [each.runs for each in store.splits.list_openings()] == [(second,)]
+    assert [each.runs for each in store.splits.list_test_openings()] == [(second,)]
     assert store.calls.find_reply(f"key 1 {first}") is None
     assert store.calls.find_reply(f"key 1 {second}") is not None
     with pytest.raises(StoreError, match="there is no run"):

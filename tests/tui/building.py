@@ -14,7 +14,7 @@ from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, sc
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.integrity.judged_conversations import make_check_rules
-from faithtui.engine.integrity.run_checks import check_stored
+from faithtui.engine.integrity.run_checks import check_stored_conversation
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 
@@ -188,7 +188,7 @@ def save(
 def check_item(store: Store, item: ItemId) -> None:
     """Check a conversation of a run, as every run does when it has judged one."""
     row = store.runs.row(store.runs.item_rows([item])[0].run)
-    store.findings.save([check_stored(store, item, make_check_rules(store, row.spec))])
+    store.findings.save([check_stored_conversation(store, item, make_check_rules(store, row.spec))])
 
 
 def shop(path: Path) -> RunId:

@@ -209,7 +209,7 @@ class FakeScreen:
     def query_one(self, _kind: object) -> Any:
         return self.status_line
 
-    def open_line(self, line: Any, text: str) -> None:
+    def show_input_line(self, line: Any, text: str) -> None:
         line.value, line.display = text, True
 
     def close_line(self, line: Any) -> None:

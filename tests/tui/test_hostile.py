@@ -176,7 +176,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             app.screen.search.filter_text = text[:5000]
             app.screen.search._show_found_count()
             app.screen.reload()
-            app.screen.follow_runs()
+            app.screen.show_run_progress()
             await calm(pilot)
             seen.append(screen_text(app))
             assert app.screen.view is not None

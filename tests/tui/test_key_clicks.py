@@ -11,7 +11,7 @@ from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
 from faithtui.tui.screen.key_list import KeyListDialog
 from faithtui.tui.theme.lines import Piece
-from faithtui.tui.widgets.key_clicks import find_pressed_hint, find_pressed_keys
+from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint, list_keys_in_clicked_line
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 
@@ -41,7 +41,7 @@ SIZE = (120, 40)
 )
 def test_a_drawn_key_is_the_key_that_works_now(text: str, x: int, keys: list[str]) -> None:
     pieces = [Piece(text, "strong key"), Piece(" and words")]
-    assert [each.key for each in find_pressed_keys(pieces, x, ACTIVE)] == keys
+    assert [each.key for each in list_keys_in_clicked_line(pieces, x, ACTIVE)] == keys
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,23 @@ def test_a_hint_is_pressed_by_its_key_or_its_words(x: int, key: str | None) -> N
         Piece(" "), Piece("y", "key"), Piece(" yes", "quiet"), Piece("  "), Piece("j/k", "key"),
         Piece(" move", "quiet"), Piece("   "), Piece("/", "key"), Piece(" filter", "quiet"),
     ]  # fmt: skip
-    assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == ([key] if key else [])
+    assert [each.key for each in list_keys_in_clicked_hint(pieces, x, ACTIVE)] == (
+        [key] if key else []
+    )
 
 
 @pytest.mark.parametrize(("x", "keys"), [(1, ["y"]), (5, ["k"]), (8, []), (12, [])])
 def test_words_behind_several_keys_press_none_of_them(x: int, keys: list[str]) -> None:
     pieces = [Piece(" "), Piece("y j k", "key"), Piece(" verdict", "quiet")]
-    assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == keys
+    assert [each.key for each in list_keys_in_clicked_hint(pieces, x, ACTIVE)] == keys
 
 
 @pytest.mark.parametrize("x", [1, 2, 3, 5, 8])
 def test_a_range_that_begins_with_the_key_of_a_list_presses_that(x: int) -> None:
     pieces = [Piece(" "), Piece("0-7", "key"), Piece(" code", "quiet")]
-    assert [each.key for each in find_pressed_hint(pieces, x, {"0": "0", "7": "7"})] == ["0"]
+    assert [each.key for each in list_keys_in_clicked_hint(pieces, x, {"0": "0", "7": "7"})] == [
+        "0"
+    ]
 
 
 async def click_words(pilot: Pilot[None], words: str, into: int = 0) -> None:

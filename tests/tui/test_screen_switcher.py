@@ -29,7 +29,7 @@ async def test_q_goes_back_the_way_one_came_and_no_further(app: FaithApp) -> Non
             await press(pilot, "q")
             passed.append(app.screen_switcher.current)
         assert passed == ["review", "conversations", "runs"]
-        assert not app.screen_switcher.can_act("go_back")
+        assert not app.screen_switcher.is_action_available("go_back")
 
 
 @pytest.mark.parametrize("name", ["metrics", "adjudicate"])

@@ -19,7 +19,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
 from faithtui.tui.new_run.new_run_screen import NewRunScreen
-from faithtui.tui.new_run.option_text import read_options
+from faithtui.tui.new_run.option_text import parse_options
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
@@ -323,7 +323,7 @@ async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
 
 
 def test_options_are_read_as_on_a_command_line() -> None:
-    assert read_options("a=1 b='x y'") == {"a": "1", "b": "x y"}
+    assert parse_options("a=1 b='x y'") == {"a": "1", "b": "x y"}
 
 
 def unfinished(path: Path, state: RunState) -> None:

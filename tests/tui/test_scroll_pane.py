@@ -21,7 +21,7 @@ class PaneApp(App[None]):
     def build_lines(self, width: int) -> Sequence[Line]:
         pane = self.query_one("#lines", Pane)
         before = 20 if pane.scrollable_content_region.height > 20 else 0
-        pane.hold_lines(0, before)
+        pane.set_pinned_and_scroll_lines(0, before)
         return [make_line(Piece(f"{number}")) for number in range(before + 100)]
 
 

@@ -24,7 +24,10 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     is_tied,
 )
-from faithtui.agreement.report.claim_and_answer_figures import find_answer_verdict, pass_or_fail
+from faithtui.agreement.report.claim_and_answer_figures import (
+    find_judge_answer_verdict,
+    pass_or_fail,
+)
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
@@ -93,7 +96,7 @@ def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
         conversation=answer.key,
         group=answer.group,
         turn=answer.turn,
-        judge=find_answer_verdict(answer),
+        judge=find_judge_answer_verdict(answer),
         score=answer.score.value,
         claims=answer.claims,
         human=None if passes is None else pass_or_fail(passes),

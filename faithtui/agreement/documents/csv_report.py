@@ -154,7 +154,7 @@ def _make_row(
         opinions_cell(claim.opinions, dates),
         codes_cell(claim.opinions),
         _list_to_json(extras.notes),
-        _list_to_json([_mark_to_json(each) for each in extras.evidence]),
+        _list_to_json([_evidence_span_to_json(each) for each in extras.evidence]),
         yes_or_no_cell(claim.blind),
         claim.windows,
         yes_or_no_cell(claim.steady),
@@ -180,7 +180,7 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
     )
 
 
-def _mark_to_json(found: MarkedText) -> dict[str, object]:
+def _evidence_span_to_json(found: MarkedText) -> dict[str, object]:
     """Describe a marked stretch; its document goes by the hash that names it in every store."""
     return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
 

@@ -81,7 +81,7 @@ def _render_sections(blocks: tuple[Block, ...]) -> Iterator[Markup]:
             yield _render_section(number, part)
             number, part = number + 1, []
             if number == 1:
-                yield _render_contents(blocks)
+                yield _render_table_of_contents(blocks)
         part.append(_render_block(block, f"section-{number}"))
     yield _render_section(number, part)
 
@@ -98,7 +98,7 @@ def _put_on_lines(parts: list[Markup]) -> Iterator[Markup]:
     yield Markup("\n")
 
 
-def _render_contents(blocks: tuple[Block, ...]) -> Markup:
+def _render_table_of_contents(blocks: tuple[Block, ...]) -> Markup:
     titles = [block.text for block in blocks if isinstance(block, Heading) and block.level == 2]
     links = (
         make_element("li", make_element("a", title, href=f"#section-{number}"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
-from faithtui.agreement.documents.wording import provenance_text
+from faithtui.agreement.documents.wording import label_dates_and_guidelines_text
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.model import (
     Agreement,
@@ -102,7 +102,7 @@ def report_json(
                 {"rater": each.reviewer, "agreement": _WRITER.convert(each.agreement)}
                 for each in raters
             ],
-            "between_humans": _WRITER.convert(report.get_humans(which.level)),
+            "between_humans": _WRITER.convert(report.get_human_report(which.level)),
             "blind_vs_shown": _WRITER.convert(report.anchoring if claims else None),
         },
         "detection": {
@@ -218,7 +218,7 @@ def _list_warnings(
             )
         )
     if which.level in header.provenance:
-        facts = provenance_text(header.provenance[which.level])
+        facts = label_dates_and_guidelines_text(header.provenance[which.level])
         shown.append(
             ReportWarning(
                 "label_dates",

@@ -12,15 +12,17 @@ from faithtui.agreement.documents.sections.errors import (
     write_detection_section,
     write_disagreement_section,
 )
-from faithtui.agreement.documents.sections.marked_evidence import write_marked_evidence_section
+from faithtui.agreement.documents.sections.marked_evidence import (
+    write_evidence_and_extraction_sections,
+)
 from faithtui.agreement.documents.sections.method import (
     write_method_section,
-    write_progress_section,
-    write_rate_sections,
+    write_interval_progress_section,
+    write_pass_rate_sections,
 )
 from faithtui.agreement.documents.sections.scores import (
     write_calibration_section,
-    write_probe_section,
+    write_perturbation_section,
     write_score_section,
     write_second_judge_section,
 )
@@ -51,22 +53,22 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     shown = [level for level in report.levels if level.coverage.reviewed]
     shown.sort(key=lambda level: level is not report.primary_level)
     yield from write_opening(report, header)
-    yield from write_rate_sections(report, report.levels)
+    yield from write_pass_rate_sections(report, report.levels)
     yield from write_population_section(report)
     yield from write_coverage_section(report, header)
     for level in shown:
         yield from write_detection_section(level)
     yield from write_disagreement_section(report, shown)
     for level in shown:
-        yield from write_agreement_section(level, report.get_humans(level.level))
+        yield from write_agreement_section(level, report.get_human_report(level.level))
     if shown:
         yield from write_annotator_section(report, shown)
-    yield from write_marked_evidence_section(report)
+    yield from write_evidence_and_extraction_sections(report)
     if shown or report.scores.answers:
         yield from write_score_section(report)
         yield from write_calibration_section(report)
-    yield from write_probe_section(report)
+    yield from write_perturbation_section(report)
     if shown or report.scores.answers:
         yield from write_second_judge_section(report)
-        yield from write_progress_section(report)
+        yield from write_interval_progress_section(report)
     yield from write_method_section(report, header)

@@ -74,7 +74,7 @@ def make_estimate_row(name: str, found: Estimate) -> tuple[str, str, str, str]:
     return name, estimate_text(found), f"{found.n:,}", f"{found.clusters:,}"
 
 
-def provenance_text(found: LabelProvenance) -> str:
+def label_dates_and_guidelines_text(found: LabelProvenance) -> str:
     """Say when labels were given, and under which versions of the guideline."""
     first, last = (f"{each:%Y-%m-%d %H:%M} UTC" for each in (found.first_at, found.last_at))
     when = f"on {first}" if first == last else f"from {first} to {last}"
@@ -91,7 +91,7 @@ def provenance_text(found: LabelProvenance) -> str:
 FIGURE_HEADS = ("figure", "value", "n", "groups")
 
 
-def level_title(level: LevelReport) -> str:
+def level_unit_plural(level: LevelReport) -> str:
     """Name the level by what is counted, in the plural."""
     return level.unit[1]
 
@@ -109,14 +109,14 @@ SLICE_WORDS = {
 """By what agreement is broken down, in words."""
 
 
-def name_breakdown(found: Breakdown) -> str:
+def format_breakdown_title(found: Breakdown) -> str:
     """Say by what agreement is broken down."""
     if found.by is Slice.METADATA:
         return f"metadata {found.metadata_key}"
     return SLICE_WORDS[found.by]
 
 
-def name_part(by: Slice, key: str) -> str:
+def format_slice_key(by: Slice, key: str) -> str:
     """Name a part as it is shown."""
     return NO_VALUE if by is Slice.METADATA and not key else key
 

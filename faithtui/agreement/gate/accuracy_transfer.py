@@ -42,7 +42,7 @@ def find_judge_accuracy(report: LevelReport, passing: Sequence[str]) -> JudgeAcc
     return None
 
 
-def correct_outside_rate(
+def correct_other_run_pass_rate(
     accuracy: JudgeAccuracy, judge: Estimate, level: float
 ) -> OutsideRate | Reason:
     """Correct another run's share of passing units by an accuracy that was certified.
@@ -72,21 +72,21 @@ def correct_outside_rate(
             apparent=1 - judge.value,
             tested=judge.n,
             sensitivity=hits.value or 0.0,
-            n_sensitivity=_count_independent_units(hits),
+            n_sensitivity=_compute_effective_unit_count(hits),
             specificity=rejections.value or 0.0,
-            n_specificity=_count_independent_units(rejections),
+            n_specificity=_compute_effective_unit_count(rejections),
         ),
         level,
     )
 
 
-def estimate_outside_rate(
+def estimate_other_run_pass_rate(
     accuracy: JudgeAccuracy | None, judge: Estimate, level: float
 ) -> Estimate:
-    """Estimate the share that passes in another run; see `correct_outside_rate`."""
+    """Estimate the share that passes in another run; see `correct_other_run_pass_rate`."""
     if accuracy is None:
         return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
-    found = correct_outside_rate(accuracy, judge, level)
+    found = correct_other_run_pass_rate(accuracy, judge, level)
     if isinstance(found, Reason):
         return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate
@@ -106,7 +106,7 @@ def estimate_outside_rate(
     )
 
 
-def _count_independent_units(found: Estimate) -> int:
+def _compute_effective_unit_count(found: Estimate) -> int:
     """Count the independent units whose Wilson interval would reach as far as a share's own does.
 
     Source:

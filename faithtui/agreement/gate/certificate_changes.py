@@ -75,7 +75,7 @@ def list_contradictions(certificate: Certificate) -> Iterator[str]:
         yield "it was issued before its labels were given"
 
 
-def list_clock_changes(certificate: Certificate, now: datetime) -> list[str]:
+def list_future_issue_date(certificate: Certificate, now: datetime) -> list[str]:
     """Say that a certificate was issued after now; [] where it was not."""
     if certificate.issued_at <= now + _CLOCKS_DIFFER:
         return []
@@ -85,7 +85,7 @@ def list_clock_changes(certificate: Certificate, now: datetime) -> list[str]:
     ]
 
 
-def list_judging_changes(
+def list_judge_and_metric_changes(
     certificate: Certificate, judge: JudgeIdentity, metric: MetricIdentity
 ) -> list[str]:
     """Name what differs in judge, prompt and metric, one phrase each; [] when nothing does."""
@@ -159,7 +159,7 @@ def list_data_changes(certificate: Certificate, now: CertificateBinding) -> list
     return found
 
 
-def list_time_changes(certificate: Certificate, made_at: datetime) -> list[str]:
+def list_run_date_changes(certificate: Certificate, made_at: datetime) -> list[str]:
     """Say that the certified run was made at another time than the certificate has it."""
     was = certificate.run
     if was.created_at == made_at:

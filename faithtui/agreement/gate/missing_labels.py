@@ -62,7 +62,7 @@ class MissingBounds:
     """Every missing label passes its claim."""
 
 
-def find_missing_bounds(
+def compute_bounds_over_missing_labels(
     prepared: PreparedUnits, unit: tuple[str, str], accepted: Collection[str] = ()
 ) -> MissingBounds | None:
     """Compute the figures of claims under the worst and the best that missing labels could be.
@@ -76,7 +76,11 @@ def find_missing_bounds(
         None when nothing is missing that is not accepted.
     """
     compared = prepared.compared
-    missing = {place: code for place, code in find_missing_claims(compared) if code not in accepted}
+    missing = {
+        place: code
+        for place, code in list_claims_missing_from_figures(compared)
+        if code not in accepted
+    }
     if not missing:
         return None
     words = _Words.choose_furthest_apart(prepared.labels, prepared.recoded_rule)
@@ -94,12 +98,16 @@ def find_missing_bounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
         against=report({place: words.fill_in_disagreement(rows[place]) for place in missing}),
         agreeing=report({place: words.fill_in_agreement(rows[place]) for place in missing}),
-        failing=report({place: _give_label(rows[place], words.failing) for place in by_hand}),
-        passing=report({place: _give_label(rows[place], words.passing) for place in by_hand}),
+        failing=report(
+            {place: _fill_in_human_label(rows[place], words.failing) for place in by_hand}
+        ),
+        passing=report(
+            {place: _fill_in_human_label(rows[place], words.passing) for place in by_hand}
+        ),
     )
 
 
-def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
+def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
     """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
     Of a sample these are the drawn claims up to the last one that was served, in its stratum or
@@ -110,7 +118,7 @@ def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
     """
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
-    ends = _find_served_ends(compared) if is_sample else {}
+    ends = _get_last_served_positions(compared) if is_sample else {}
     ties, outvoted = compared.all.votes_of_tied, compared.all.majority_decisions
     for place, row in enumerate(compared.all.rows):
         if is_sample and (row.position is None or row.audit):
@@ -142,11 +150,13 @@ def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
                 yield place, "skipped_many"
             case LabelState.STALE if is_sample:
                 yield place, "stale_labels"
-            case _ if is_sample and (row.position or 0) < ends.get(_get_queue(row, compared), 0):
+            case _ if is_sample and (row.position or 0) < ends.get(
+                _get_stratum_if_stratified(row, compared), 0
+            ):
                 yield place, "order_broken"
 
 
-def _find_served_ends(compared: ComparedClaims) -> dict[str | None, int]:
+def _get_last_served_positions(compared: ComparedClaims) -> dict[str | None, int]:
     """Say up to which place of the drawn order claims were served, by stratum."""
     ends: dict[str | None, int] = {}
     last: dict[int, int] = {}
@@ -157,7 +167,7 @@ def _find_served_ends(compared: ComparedClaims) -> dict[str | None, int]:
         last[row.conversation] = max(last.get(row.conversation, 0), row.position)
         if row.state is not LabelState.UNREVIEWED:
             served.add(row.conversation)
-            queue = _get_queue(row, compared)
+            queue = _get_stratum_if_stratified(row, compared)
             ends[queue] = max(ends.get(queue, 0), row.position)
     if compared.design.kind is DesignKind.CLUSTER:
         # A conversation is drawn whole: a started one is served to its end.
@@ -165,7 +175,7 @@ def _find_served_ends(compared: ComparedClaims) -> dict[str | None, int]:
     return ends
 
 
-def _get_queue(row: ClaimUnit, compared: ComparedClaims) -> str | None:
+def _get_stratum_if_stratified(row: ClaimUnit, compared: ComparedClaims) -> str | None:
     return row.stratum if compared.design.kind is DesignKind.STRATIFIED else None
 
 
@@ -193,7 +203,7 @@ class _Words:
     def fill_in_disagreement(self, row: ClaimUnit) -> ClaimUnit:
         """Let judge and human label differ as far as they can; without both words nothing can."""
         if row.judge not in (None, EXCLUDED):
-            return _give_label(row, self.good if row.judge == self.bad else self.bad)
+            return _fill_in_human_label(row, self.good if row.judge == self.bad else self.bad)
         if row.human is None:
             return row
         return row._replace(judge=self.good if row.human == self.bad else self.bad)
@@ -202,8 +212,8 @@ class _Words:
         """Let them be the same."""
         if row.judge is None or row.judge == EXCLUDED:
             return row._replace(judge=row.human)
-        return _give_label(row, row.judge)
+        return _fill_in_human_label(row, row.judge)
 
 
-def _give_label(row: ClaimUnit, word: str) -> ClaimUnit:
+def _fill_in_human_label(row: ClaimUnit, word: str) -> ClaimUnit:
     return row._replace(human=word, state=LabelState.LABELLED, reviewers=1, opinions=(), blind=True)

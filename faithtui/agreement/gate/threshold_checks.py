@@ -273,7 +273,7 @@ def check_thresholds(
         age_days: Days since the older of the judge's verdicts and the newest label; None: no label.
         doubted: Figures that decide nothing, each with the reason, see `find_doubtful_figures`.
     """
-    results = [_check_labels(found, wanted)]
+    results = [_check_label_count(found, wanted)]
     figures = (
         (Criterion.KAPPA, found.kappa, wanted.kappa),
         (Criterion.RECALL, found.recall_no, wanted.recall_no),
@@ -286,17 +286,17 @@ def check_thresholds(
         if threshold is not None
     ]
     if wanted.age_days is not None:
-        results.append(_check_age(age_days, wanted.age_days))
+        results.append(_check_label_age(age_days, wanted.age_days))
     return tuple(results)
 
 
-def _check_labels(found: GateFigures, wanted: Thresholds) -> CriterionCheck:
+def _check_label_count(found: GateFigures, wanted: Thresholds) -> CriterionCheck:
     enough = found.labels >= wanted.labels
     outcome = CheckOutcome.PASSED if enough else CheckOutcome.UNKNOWN
     return CriterionCheck(Criterion.LABELS, wanted.labels, outcome, found.labels)
 
 
-def _check_age(age_days: float | None, most: float) -> CriterionCheck:
+def _check_label_age(age_days: float | None, most: float) -> CriterionCheck:
     if age_days is None:
         return CriterionCheck(
             Criterion.AGE, most, CheckOutcome.UNKNOWN, None, reason="nothing is labelled"
@@ -338,7 +338,7 @@ def _check_figure(
     return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
 
 
-def check_change(
+def check_accuracy_drop(
     difference: Estimate,
     threshold: float,
     basis: ThresholdBasis,

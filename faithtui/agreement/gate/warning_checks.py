@@ -11,7 +11,7 @@ from faithtui.agreement.gate.missing_labels import (
     MISSING_WORDS,
     OVERRULED,
     MissingBounds,
-    find_missing_bounds,
+    compute_bounds_over_missing_labels,
 )
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
@@ -96,7 +96,7 @@ def check_accepted_codes(codes: Iterable[str]) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def check_warnings(
+def apply_warnings_to_checks(
     checks: Sequence[CriterionCheck],
     warnings: Iterable[ReportWarning],
     prepared: PreparedUnits,
@@ -119,7 +119,7 @@ def check_warnings(
     is_claims = level.level is ReportLevel.CLAIMS
     figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
     if is_claims and figures:
-        bounds = find_missing_bounds(prepared, level.unit, wanted.accepted)
+        bounds = compute_bounds_over_missing_labels(prepared, level.unit, wanted.accepted)
         if bounds is not None:
             counted = bounds.counts.get("invalid_verdicts", 0)
             checks = [
@@ -129,7 +129,7 @@ def check_warnings(
                 for each in checks
             ]
     asked = [each for each in warnings if _must_be_accepted(each, level, wanted.accepted, counted)]
-    return tuple(_leave_open_for_warnings(each, asked, of_labels) for each in checks)
+    return tuple(_make_undecided_if_warned(each, asked, of_labels) for each in checks)
 
 
 def _must_be_accepted(
@@ -160,7 +160,7 @@ def _must_be_accepted(
     return warning.code in ASKED_WARNINGS
 
 
-def _leave_open_for_warnings(
+def _make_undecided_if_warned(
     check: CriterionCheck, warnings: Iterable[ReportWarning], of_labels: Collection[Criterion]
 ) -> CriterionCheck:
     """Leave undecided what passes in spite of warnings."""
@@ -185,14 +185,16 @@ def _decide_by_bounds(
     ends = (bounds.failing, bounds.passing) if is_score else (bounds.against, bounds.agreeing)
     worst, best = (_check_figure(each, check.criterion, wanted) for each in ends)
     one, other = ("as failing", "as passing") if is_score else ("against the judge", "for it")
-    lowest = f"counted {one} {_describe_figure(worst, wanted)}"
+    lowest = f"counted {one} {_describe_checked_value(worst, wanted)}"
     if worst.outcome is check.outcome is best.outcome:
         if check.outcome is not CheckOutcome.PASSED:
             return check
-        return replace(check, reason=f"{describe_missing(bounds.counts, unit, _SAY)}; {lowest}")
+        return replace(
+            check, reason=f"{format_missing_claim_counts(bounds.counts, unit, _SAY)}; {lowest}"
+        )
     why = (
-        f"{describe_missing(bounds.counts, unit, _SAY_OPTION)}; {lowest}, "
-        f"{other} {_describe_figure(best, wanted)}"
+        f"{format_missing_claim_counts(bounds.counts, unit, _SAY_OPTION)}; {lowest}, "
+        f"{other} {_describe_checked_value(best, wanted)}"
     )
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
 
@@ -214,7 +216,7 @@ def _check_figure(report: LevelReport, criterion: Criterion, wanted: Thresholds)
     return found
 
 
-def describe_missing(
+def format_missing_claim_counts(
     counts: Mapping[str, int], unit: tuple[str, str], pattern: str = _SAY_OPTION
 ) -> str:
     """Say how many claims are missing and why, each kind as the pattern has it.
@@ -241,7 +243,7 @@ def _choose_pronoun(count: int) -> str:
     return "it" if count == 1 else "them"
 
 
-def _describe_figure(check: CriterionCheck, wanted: Thresholds) -> str:
+def _describe_checked_value(check: CriterionCheck, wanted: Thresholds) -> str:
     """Give the number that is held against the threshold."""
     found = check.estimate
     if found is None or found.value is None:

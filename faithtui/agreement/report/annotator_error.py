@@ -124,7 +124,7 @@ def _compute_share_of_differing_pairs(
     return sum(given) * (len(given) - sum(given)) / comb(len(given), 2)
 
 
-def widen_by_doubt(failing: Estimate, passing: Estimate, doubt: float) -> Estimate:
+def widen_interval_for_ties(failing: Estimate, passing: Estimate, doubt: float) -> Estimate:
     """Put a rate with all ties failing and one with all passing together.
 
     Args:

@@ -21,9 +21,9 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import HASTY_S, ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
-    code_labels,
+    encode_labels,
     code_optional_flag,
-    read_columns,
+    make_coded_columns,
     select_by_position,
 )
 from faithtui.agreement.statistics import ratings
@@ -61,7 +61,7 @@ class ReviewerLabels:
         owners = np.repeat(np.arange(len(by_claim), dtype=np.int32), numbers)
         opinions = list(chain.from_iterable(by_claim))
         wanted = ("reviewer", "verdict", "action", "blind", "seconds", "code")
-        columns = read_columns(opinions, Opinion._fields, wanted)
+        columns = make_coded_columns(opinions, Opinion._fields, wanted)
 
         orders = np.fromiter((each.order for each in opinions), np.int64, len(opinions))
         self.last_log_places: Ints = np.zeros(len(by_claim), np.int64)
@@ -82,17 +82,17 @@ class ReviewerLabels:
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
-        blind = columns["blind"].map_values(code_optional_flag)
+        blind = columns["blind"].map_to_numbers(code_optional_flag)
         self.blind: Ints = blind[own]
         seconds = np.array([*columns["seconds"].names, None], np.float64)
         self.seconds: Floats = seconds[columns["seconds"].codes][own]
         """NaN where none were taken."""
-        verdicts = code_labels(columns["verdict"], context.categories)
+        verdicts = encode_labels(columns["verdict"], context.categories)
         valid = own[verdicts[own] >= 0]
         self.valid_reviewers: Ints = reviewers[valid]
         """The same of opinions that are a label of the metric."""
         self.valid_blind: Ints = blind[valid]
-        self.units = compared.pair_up(inside[owners[valid]], verdicts[valid])
+        self.units = compared.pair_with_judge_labels(inside[owners[valid]], verdicts[valid])
         """The valid ones beside the judge."""
         self.context = context
 
@@ -102,7 +102,7 @@ class ReviewerLabels:
         return self.context.count_some_units_by_group(self.units)
 
 
-def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
+def compare_judge_with_each_rater(given: ReviewerLabels) -> tuple[RaterReport, ...]:
     """Hold the judge against each person, by name."""
     context, count = given.context, len(given.names)
     wholes = context.count_parts(given.units, given.valid_reviewers, count)
@@ -130,7 +130,7 @@ def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
     return tuple(found)
 
 
-def report_humans_of_answers(
+def report_human_agreement_on_answers(
     answers: Sequence[AnswerUnit], rule: ScoringRule, settings: ReportSettings
 ) -> HumanReport | None:
     """Compare people with each other on whole answers, which they pass or fail by a rule."""
@@ -146,10 +146,10 @@ def report_humans_of_answers(
         for answer in answers
         if len(answer.opinions) > 1
     ]
-    return report_humans(read, FigureContext((PASS, FAIL), (FAIL,), settings))
+    return report_human_agreement(read, FigureContext((PASS, FAIL), (FAIL,), settings))
 
 
-def report_humans(
+def report_human_agreement(
     units: Sequence[ClaimUnit | AnswerUnit], context: FigureContext
 ) -> HumanReport | None:
     """Compare people with each other; None unless two of them labelled the same unit.

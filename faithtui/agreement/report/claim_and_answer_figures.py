@@ -19,7 +19,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.annotator_error import (
     AnnotatorError,
     measure_annotator_error,
-    widen_by_doubt,
+    widen_interval_for_ties,
 )
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
@@ -115,11 +115,11 @@ def report_claims(
         design=compared.design,
         agreement=context.compute_agreement(whole, main=True),
         unjudged=_count_unjudged(compared),
-        classes=context.compute_classes(whole),
+        classes=context.compute_per_label_figures(whole),
         strict=context.compute_detection(whole, compared.bad, main=True),
         lenient=context.compute_detection(whole, compared.not_good, main=True),
-        rate=estimate_rate(
-            _find_rate_units(rule, compared),
+        rate=estimate_pass_rate(
+            _make_claim_pass_columns(rule, compared),
             compared.design,
             compared.labels.names,
             compared.settings.level,
@@ -160,7 +160,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         units=total,
         conversations=claims.conversation_count,
         groups=claims.group_count,
-        verdict_rows=int(claims.windows.map_values(int).sum(dtype=np.int64)),
+        verdict_rows=int(claims.windows.map_to_numbers(int).sum(dtype=np.int64)),
         compared=n,
         compared_groups=int(np.bincount(claims.groups[is_compared]).astype(np.bool_).sum()),
         agreed=agreed,
@@ -218,7 +218,7 @@ def _count_verdicts(
     )
 
 
-def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns:
+def _make_claim_pass_columns(rule: ScoringRule, compared: ComparedClaims) -> PassColumns:
     """Say of all claims what passes."""
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
@@ -262,7 +262,7 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
     )
 
 
-def estimate_drawn_rate(compared: ComparedClaims, rule: ScoringRule) -> Estimate:
+def estimate_drawable_pass_rate(compared: ComparedClaims, rule: ScoringRule) -> Estimate:
     """Estimate the share that passes of all that could be drawn, from labels alone.
 
     Args:
@@ -270,8 +270,8 @@ def estimate_drawn_rate(compared: ComparedClaims, rule: ScoringRule) -> Estimate
             `ComparedClaims.comparable`.
         rule: Which labels pass.
     """
-    return estimate_rate(
-        _find_rate_units(rule, compared),
+    return estimate_pass_rate(
+        _make_claim_pass_columns(rule, compared),
         # Further claims of the run are none of those that could be drawn.
         replace(compared.design, beyond=0),
         compared.labels.names,
@@ -283,7 +283,7 @@ def count_labelled_strata(
     compared: ComparedClaims, rule: ScoringRule
 ) -> tuple[LabelledStratum, ...]:
     """Count what is labelled of each stratum of the sample, in the order of its design."""
-    units = _find_rate_units(rule, compared)
+    units = _make_claim_pass_columns(rule, compared)
     return _sum_strata(_count_strata_by_group(units, compared.design, compared.labels.names))
 
 
@@ -316,7 +316,7 @@ def report_answers(
     both = [
         (answer, human, judge)
         for answer, human in decided
-        if (judge := find_answer_verdict(answer)) is not None
+        if (judge := find_judge_answer_verdict(answer)) is not None
     ]
     vacuous = sum(not answer.claims for answer, _ in decided)
     others = [None if each.passes is None else pass_or_fail(each.passes) for each in unrated]
@@ -351,7 +351,7 @@ def report_answers(
         blind=len(both) - in_view,
         shown=in_view,
         by_verdict=_count_verdicts(
-            _code_passes([*map(find_answer_verdict, answers), *others]),
+            _encode_pass_fail([*map(find_judge_answer_verdict, answers), *others]),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
             ),
@@ -368,7 +368,7 @@ def report_answers(
     judged = [
         (each.group, said, passes)
         for each, passes in zip(answers, votes, strict=True)
-        if (said := find_answer_verdict(each)) is not None
+        if (said := find_judge_answer_verdict(each)) is not None
     ] + [
         (each.group, said, None)
         for each, said in zip(unrated, others, strict=True)
@@ -382,14 +382,14 @@ def report_answers(
         design=design,
         agreement=context.compute_agreement(whole, main=True),
         unjudged=(0, 0),
-        classes=context.compute_classes(whole),
+        classes=context.compute_per_label_figures(whole),
         strict=context.compute_detection(whole, (FAIL,), main=True),
         lenient=None,
-        rate=estimate_rate(
+        rate=estimate_pass_rate(
             PassColumns(
                 groups=judged_groups,
                 group_count=len(judged_names),
-                strata=_code_passes([said for _, said, _ in judged]),
+                strata=_encode_pass_fail([said for _, said, _ in judged]),
                 judge=np.array([said == PASS for _, said, _ in judged], np.int64),
                 human=np.array(
                     [-1 if passes is None else int(passes) for *_, passes in judged],
@@ -423,7 +423,7 @@ def pass_or_fail(passes: bool) -> str:
     return PASS if passes else FAIL
 
 
-def find_answer_verdict(answer: AnswerUnit) -> str | None:
+def find_judge_answer_verdict(answer: AnswerUnit) -> str | None:
     """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
     passes = has_judge_passed(answer)
     return None if passes is None else pass_or_fail(passes)
@@ -434,12 +434,12 @@ def _is_judge_shown(answer: AnswerUnit) -> bool:
     return any(each.blind is False for each in answer.opinions)
 
 
-def _code_passes(words: Sequence[str | None]) -> Ints:
+def _encode_pass_fail(words: Sequence[str | None]) -> Ints:
     """Give the place of pass and fail; -1: neither."""
     return np.array([-1 if word is None else int(word == FAIL) for word in words], np.int64)
 
 
-def estimate_rate(
+def estimate_pass_rate(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
     """Estimate the share of units that pass, half of each tie between annotators.
@@ -472,12 +472,14 @@ def estimate_rate(
 def _estimate_drawable_rate(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
-    """Estimate the share that passes of the units that could be drawn, see `estimate_rate`."""
+    """Estimate the share that passes of the units that could be drawn, see `estimate_pass_rate`."""
     error = units.error
     if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
-        return _estimate_settled_rate(units, design, labels, level)
+        return _estimate_rate_of_given_labels(units, design, labels, level)
     failing, passing = (
-        _estimate_settled_rate(_replace_ties(units, error.is_tied, side), design, labels, level)
+        _estimate_rate_of_given_labels(
+            _replace_ties(units, error.is_tied, side), design, labels, level
+        )
         for side in (error.worst, error.best)
     )
     is_known = (units.human >= 0) | error.is_tied
@@ -485,15 +487,17 @@ def _estimate_drawable_rate(
     doubt = 0.0
     for wrong, some in ((error.error, error.is_single), (error.error_if_agreed, is_agreed)):
         share = replace(units, human=np.where(is_known, some, -1))
-        found = _estimate_settled_rate(share, design, labels, level).corrected_this_run
+        found = _estimate_rate_of_given_labels(share, design, labels, level).corrected_this_run
         doubt += wrong * (found.value or 0.0)
     return replace(
         passing,
-        label_mean=widen_by_doubt(failing.label_mean, passing.label_mean, 0.0),
-        corrected_this_run=widen_by_doubt(
+        label_mean=widen_interval_for_ties(failing.label_mean, passing.label_mean, 0.0),
+        corrected_this_run=widen_interval_for_ties(
             failing.corrected_this_run, passing.corrected_this_run, doubt
         ),
-        corrected_future=widen_by_doubt(failing.corrected_future, passing.corrected_future, doubt),
+        corrected_future=widen_interval_for_ties(
+            failing.corrected_future, passing.corrected_future, doubt
+        ),
         assumptions=tuple(
             "annotators err as often as they differ on units that several labelled"
             if each == _TRUE_LABELS
@@ -513,7 +517,7 @@ def _replace_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns
     )
 
 
-def _estimate_settled_rate(
+def _estimate_rate_of_given_labels(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
     """Estimate the share of units that pass, of labels that are taken as they are.
@@ -550,7 +554,7 @@ def _estimate_settled_rate(
         # Conversations were drawn, of which a group may have several.
         this_run = estimate_run_rate_clustered(
             merge_unlabelled(
-                _count_passes_by_stratum(_group_by_conversation(units), design, labels)
+                _count_passes_by_stratum(_with_conversations_as_groups(units), design, labels)
             ),
             level,
             drawn_from=None if units.population is None else design.conversations,
@@ -615,7 +619,7 @@ def _estimate_judge_passes(units: PassColumns, design: LabelDesign, level: float
     return replace(found, clusters=design.population.judged)
 
 
-def _group_by_conversation(units: PassColumns) -> PassColumns:
+def _with_conversations_as_groups(units: PassColumns) -> PassColumns:
     if units.conversations is None:
         return units
     groups, count = units.conversations
@@ -704,7 +708,7 @@ def update_level_without_intervals(
         for place in some.places.tolist():
             stratum = 0 if context.frame is None else int(some.strata[place])
             moved[stratum, some.all.human[place], some.all.judge[place]] += change
-    whole = whole.replace_total(moved, unfair)
+    whole = whole.make_single_group_matrix(moved, unfair)
     agreement = _withhold_constant_kappa(
         replace(context.compute_agreement(whole), clusters=level.agreement.clusters), whole
     )
@@ -719,7 +723,9 @@ def update_level_without_intervals(
                 level.unjudged, _count_unjudged(old), _count_unjudged(new), strict=True
             )
         ),
-        classes=tuple(map(_drop_intervals, context.compute_classes(whole), level.classes)),
+        classes=tuple(
+            map(_drop_intervals, context.compute_per_label_figures(whole), level.classes)
+        ),
         strict=_drop_intervals(context.compute_detection(whole, compared.bad), level.strict),
         lenient=None
         if level.lenient is None

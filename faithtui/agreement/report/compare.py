@@ -43,7 +43,11 @@ from faithtui.agreement.statistics.paired_judges import (
     mcnemar_mid_p,
     sign_flip_test,
 )
-from faithtui.agreement.statistics.posterior import draw_labelled_pairs, draw_pairs, widen_to_draws
+from faithtui.agreement.statistics.posterior import (
+    draw_labelled_judge_pair_matrices,
+    draw_judge_pair_matrices,
+    widen_to_draws,
+)
 from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
@@ -177,8 +181,8 @@ def _compare_two(
         context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, each)
         for each in (
             # One figure has one interval: what the report says of A is said here, too.
-            both.merge_groups(both.first) if left_out else compared.whole_matrix,
-            both.merge_groups(both.second),
+            both.make_single_judge_matrix(both.first) if left_out else compared.whole_matrix,
+            both.make_single_judge_matrix(both.second),
         )
     )
     only_a, only_b = both.only_one_right
@@ -301,7 +305,7 @@ class _JudgePair:
             (frames[0], frames[1]) if is_whole else None,
         )
 
-    def merge_groups(self, judge: GroupedMatrix) -> GroupedMatrix:
+    def make_single_judge_matrix(self, judge: GroupedMatrix) -> GroupedMatrix:
         """Count one of both judges as a report on its run does, without the other one.
 
         A report keeps equal groups once, in their order: its draws depend on both.
@@ -336,7 +340,7 @@ class _JudgePair:
         """Whether each of the different groups has a labelled unit."""
         return np.asarray(self.first.by_group.n > 0)
 
-    def _count_right(self, *, only_first: bool) -> Ints:
+    def _count_only_one_right(self, *, only_first: bool) -> Ints:
         """Count units on which one judge alone is right; shape (strata, different groups)."""
         size = self.labelled.shape[2]
         human, a, b = np.ix_(*[range(size)] * 3)
@@ -348,7 +352,7 @@ class _JudgePair:
     def only_one_right(self) -> tuple[int, int]:
         """Units on which only A agrees with people, and only B; each counted once."""
         only_a, only_b = (
-            int((self._count_right(only_first=only_first) @ self.times).sum())
+            int((self._count_only_one_right(only_first=only_first) @ self.times).sum())
             for only_first in (True, False)
         )
         return only_a, only_b
@@ -361,8 +365,8 @@ class _JudgePair:
             np.repeat((weights @ each)[labelled], self.times[labelled]).tolist()
             for each in (
                 self.first.counts.sum(axis=(1, 2)),
-                self._count_right(only_first=True),
-                self._count_right(only_first=False),
+                self._count_only_one_right(only_first=True),
+                self._count_only_one_right(only_first=False),
             )
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
@@ -411,9 +415,11 @@ class _JudgePair:
         """Draw the matrices of both judges, once for all figures."""
         if level not in self._draws:
             self._draws[level] = (
-                draw_labelled_pairs(self.labelled, self.first.weights, self.times, level)
+                draw_labelled_judge_pair_matrices(
+                    self.labelled, self.first.weights, self.times, level
+                )
                 if self.is_drawn and self.frames is None
-                else draw_pairs(self.labelled, self.all_units, self.times, level)
+                else draw_judge_pair_matrices(self.labelled, self.all_units, self.times, level)
             )
         return self._draws[level]
 

@@ -111,7 +111,7 @@ class FigureContext:
         if self.frame_counts is None:
             return self.count_some_units_by_group(units)
         if self.frame is None or units.strata is None:
-            counts, _ = self._count_cells(units, None, 1)
+            counts, _ = self._count_units_by_cell(units, None, 1)
             return GroupedMatrix.from_groups(
                 self.categories, counts, frame=UnitFrame(counts, *self.frame_counts)
             )
@@ -143,7 +143,7 @@ class FigureContext:
             part_of: Of each unit, from 0; -1: of none.
             parts: How many there are.
         """
-        counts, starts = self._count_cells(units, part_of, parts)
+        counts, starts = self._count_units_by_cell(units, part_of, parts)
         return [
             self.make_matrix(counts[..., first:last]) for first, last in pairwise(starts.tolist())
         ]
@@ -169,7 +169,7 @@ class FigureContext:
         so_far = UnitColumns(groups, units.cells, names, units.strata)
         counts: Ints | None = None
         for first, last in pairwise((0, *at)):
-            more, _ = self._count_cells(so_far.select_units(order[first:last]), None, 1)
+            more, _ = self._count_units_by_cell(so_far.select_units(order[first:last]), None, 1)
             counts = more if counts is None else counts + more
             found.append(self.make_matrix(counts))
         return found
@@ -181,7 +181,7 @@ class FigureContext:
             A group for each part in order, alike or not; of a part without units all 0.
         """
         alone = UnitColumns(part_of, units.cells, parts, units.strata)
-        counts, _ = self._count_cells(alone, None, 1)
+        counts, _ = self._count_units_by_cell(alone, None, 1)
         return GroupedMatrix(
             self.categories, counts, np.ones(parts, np.int64), self.stratum_weights
         )
@@ -195,7 +195,7 @@ class FigureContext:
         """What a unit of each stratum weighs."""
         return (1.0,) if self.frame is None else self.frame.weights
 
-    def _count_cells(
+    def _count_units_by_cell(
         self, units: UnitColumns, part_of: Ints | None, parts: int
     ) -> tuple[Ints, Ints]:
         """Count units by cell, part and group.
@@ -316,7 +316,7 @@ class FigureContext:
             marginal_test=None if is_weighted else _test_margins(whole.total),
         )
 
-    def compute_classes(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
+    def compute_per_label_figures(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
         """Say how each label fares."""
         found = []
         for name in self.categories:

@@ -22,7 +22,7 @@ _LEFT_OUT = {
 """Why labelled units are not compared, by the name of the count."""
 
 
-def list_left_out(coverage: Coverage) -> dict[str, int]:
+def count_left_out_by_reason(coverage: Coverage) -> dict[str, int]:
     """Say why labelled units are not compared with the judge, and how many for each reason."""
     counts = {words: getattr(coverage, name) for name, words in _LEFT_OUT.items()}
     return {words: count for words, count in counts.items() if count}
@@ -68,9 +68,9 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
     if report.design.is_bent_by_strata:
         among = f"Among the labelled {many}, counted alike though drawn by strata, "
-    missed = f"{judge} misses {_count_of_hundred(found.recall, f'unfaithful {many}')}"
+    missed = f"{judge} misses {_format_errors_per_hundred(found.recall, f'unfaithful {many}')}"
     if faithful:
-        missed += f" and flags {_count_of_hundred(found.specificity, 'faithful ones')}"
+        missed += f" and flags {_format_errors_per_hundred(found.specificity, 'faithful ones')}"
     return f"{among}{missed}. "
 
 
@@ -82,7 +82,7 @@ def _choose_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
     return report.strict
 
 
-def _count_of_hundred(right: Estimate, units: str) -> str:
+def _format_errors_per_hundred(right: Estimate, units: str) -> str:
     """Say of how many of 100 units the judge is wrong, from the share on which it is right."""
     assert right.value is not None
     wrong = f"{100 * (1 - right.value):.0f} of 100 {units}"
@@ -145,12 +145,12 @@ def _describe_agreement(report: LevelReport) -> str:
             f"Cohen's kappa is {kappa.status} ({why})."
         )
     return (
-        f"On {where} judge and human labels agree with Cohen's kappa {_format_interval(kappa)}; "
+        f"On {where} judge and human labels agree with Cohen's kappa {_format_value_with_interval(kappa)}; "
         f"they gave the same label to {table.agreed_count:,} of {inside.n:,}."
     )
 
 
-def _format_interval(estimate: Estimate) -> str:
+def _format_value_with_interval(estimate: Estimate) -> str:
     if estimate.ci_low is None or estimate.ci_high is None or estimate.level is None:
         if estimate.reason is None:
             return f"{estimate.value:.2f} (its interval is still to come)"

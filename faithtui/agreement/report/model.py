@@ -884,7 +884,7 @@ class AgreementReport:
     population: PopulationReport | None = None
     """None where the run is what labelled claims were drawn from."""
 
-    def get_humans(self, level: ReportLevel) -> HumanReport | None:
+    def get_human_report(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""
         return self.humans if level is ReportLevel.CLAIMS else self.answer_humans
 

@@ -36,7 +36,10 @@ def report_population(
     if population.failed and corrected.value is not None:
         low = corrected.value if corrected.ci_low is None else corrected.ci_low
         high = corrected.value if corrected.ci_high is None else corrected.ci_high
-        bounds = Bounds(population.bound_share(low)[0], population.bound_share(high)[1])
+        bounds = Bounds(
+            population.bound_share_if_failed_judged(low)[0],
+            population.bound_share_if_failed_judged(high)[1],
+        )
     return PopulationReport(
         results=population.results,
         conversations=population.conversations,

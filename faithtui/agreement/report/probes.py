@@ -10,7 +10,7 @@ PROBED_KINDS: Final = tuple(kind for kind in ProbeKind if kind is not ProbeKind.
 """A copy of a claim asks the same question again."""
 
 
-def make_probe_figures(kind: ProbeKind, probes: int, changed: int) -> ProbeFigures:
+def estimate_changed_verdict_share(kind: ProbeKind, probes: int, changed: int) -> ProbeFigures:
     """Give the share of verdicts that changed, with its interval.
 
     Args:

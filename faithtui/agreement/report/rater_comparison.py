@@ -126,7 +126,7 @@ class SelfAgreement:
         return self.same.n
 
 
-def find_repeats(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent, LabelEvent], ...]:
+def list_repeated_verdicts(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent, LabelEvent], ...]:
     """Find verdicts and the second verdicts that were given after them.
 
     Args:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode_label
-from faithtui.agreement.labelled_units import ClaimUnit, RunUnits, count_votes, list_winners
+from faithtui.agreement.labelled_units import ClaimUnit, RunUnits, count_votes, list_majority_labels
 from faithtui.agreement.report.annotators import (
     ReviewerLabels,
     report_anchoring,
-    report_humans,
-    report_humans_of_answers,
-    report_raters,
+    report_human_agreement,
+    report_human_agreement_on_answers,
+    compare_judge_with_each_rater,
 )
 from faithtui.agreement.report.claim_and_answer_figures import (
     report_answers,
@@ -25,7 +25,7 @@ from faithtui.agreement.report.claim_and_answer_figures import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import write_headline
-from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
+from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
@@ -38,7 +38,7 @@ from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
     report_answer_scores,
     report_calibration,
-    report_consistency,
+    report_judge_consistency,
     report_unit_scores,
 )
 from faithtui.agreement.report.settings import ReportSettings
@@ -146,7 +146,7 @@ class PreparedUnits:
         """Read what people say together: `yes` and `idk` are two votes for one label."""
         if claim.reviewers > 1:
             words = {**self.recoded_words, NOT_A_CLAIM: NOT_A_CLAIM}
-            winners = list_winners(count_votes(claim.opinions, words))
+            winners = list_majority_labels(count_votes(claim.opinions, words))
             if len(winners) == 1:
                 return winners[0]
         return self.recode_word(claim.human)
@@ -250,10 +250,10 @@ def make_prepared_report(
         answers=answer_level,
         scores=report_answer_scores(readings.answers, rule, wanted.level),
         unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
-        consistency=report_consistency(compared.all, wanted.level),
-        raters=report_raters(everything),
-        humans=report_humans(compared.all.rows, context),
-        answer_humans=report_humans_of_answers(answers, rule, wanted),
+        consistency=report_judge_consistency(compared.all, wanted.level),
+        raters=compare_judge_with_each_rater(everything),
+        humans=report_human_agreement(compared.all.rows, context),
+        answer_humans=report_human_agreement_on_answers(answers, rule, wanted),
         anchoring=report_anchoring(everything),
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
@@ -263,7 +263,7 @@ def make_prepared_report(
         settings=wanted,
         passing=rule.passing,
         threshold=rule.effective_threshold,
-        evidence=report_evidence(readings.evidence, wanted.level),
+        evidence=report_evidence_overlap(readings.evidence, wanted.level),
         extraction=report_extraction(readings.extraction, wanted.level),
         probes=probes,
         population=report_population(

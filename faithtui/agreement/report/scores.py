@@ -115,7 +115,9 @@ def _report_unit(
         limits_of_agreement=None if isinstance(limits, Reason) else Bounds(*limits),
         spearman=estimate_spearman(both, level),
         kendall_tau_b=estimate_kendall(both, level),
-        icc_2_1=_make_plain_estimate(coefficient, len(both), len({group for group, _, _ in both})),
+        icc_2_1=_make_estimate_without_interval(
+            coefficient, len(both), len({group for group, _, _ in both})
+        ),
         auroc=no_bar if bar is None else estimate_auroc(passing, level),
         corrected=_correct_mean(judged, design, level),
         threshold=None
@@ -129,7 +131,7 @@ def _report_unit(
     )
 
 
-def _make_plain_estimate(value: float | Reason, n: int, clusters: int) -> Estimate:
+def _make_estimate_without_interval(value: float | Reason, n: int, clusters: int) -> Estimate:
     """Make an estimate without an interval."""
     if isinstance(value, Reason):
         return make_undefined_estimate(value, n, clusters)
@@ -249,7 +251,7 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
     )
 
 
-def report_consistency(claims: ClaimColumns, level: float) -> JudgeConsistency:
+def report_judge_consistency(claims: ClaimColumns, level: float) -> JudgeConsistency:
     """Count claims in several windows, and those with one label in all of them."""
     several = claims.windows.flag_values(lambda number: number > 1)
     steady = several & claims.is_steady if several.any() else several

@@ -10,9 +10,9 @@ from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.confidence_sequences import (
     CellKey,
     SequenceCell,
-    bound_rate,
+    bound_faithful_share,
     bound_recall,
-    count_stratum_cells,
+    count_labels_per_cell,
 )
 
 
@@ -34,7 +34,7 @@ def make_confidence_sequences(
         return None
     if design.beyond or len(compared.all) != design.frame_units:
         return None
-    served, later = _split_at_first_open(compared)
+    served, later = _split_at_first_unlabelled(compared)
     labels = sum(each.state is LabelState.LABELLED for each in served)
     if not labels:
         return None
@@ -43,12 +43,12 @@ def make_confidence_sequences(
     return ConfidenceSequences(
         labels,
         later,
-        bound_rate(_count_cells(compared, served, failing), level),
-        bound_recall(_count_cells(compared, served, compared.bad), level),
+        bound_faithful_share(_count_labels_by_cell(compared, served, failing), level),
+        bound_recall(_count_labels_by_cell(compared, served, compared.bad), level),
     )
 
 
-def _split_at_first_open(compared: ComparedClaims) -> tuple[list[ClaimUnit], int]:
+def _split_at_first_unlabelled(compared: ComparedClaims) -> tuple[list[ClaimUnit], int]:
     """Give the drawn claims before the first that waits for a label, and count labels after it."""
     rows = compared.all.rows
     drawn = sorted(
@@ -61,7 +61,7 @@ def _split_at_first_open(compared: ComparedClaims) -> tuple[list[ClaimUnit], int
     return drawn[:first], later
 
 
-def _count_cells(
+def _count_labels_by_cell(
     compared: ComparedClaims, served: Sequence[ClaimUnit], bad: Collection[str]
 ) -> list[SequenceCell]:
     """Count claims by stratum and by whether the judge flags them.
@@ -91,4 +91,4 @@ def _count_cells(
         for each in served
         if each.judge in labels
     )
-    return count_stratum_cells(populations, answers, labels, bad)
+    return count_labels_per_cell(populations, answers, labels, bad)

@@ -193,7 +193,7 @@ def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     rows = [
         replace(row, recall=make_withheld_estimate(Reason.NO_VARIATION, row.recall.n, row.clusters))
         for row in (
-            _make_row(name, int(size), compared.part_matrix.keep_column(place), context)
+            _make_row(name, int(size), compared.part_matrix.keep_judge_category(place), context)
             for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
             if size >= FEWEST_UNITS
         )

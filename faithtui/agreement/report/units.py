@@ -17,7 +17,7 @@ from faithtui.agreement.labelled_units import (
     DesignKind,
     LabelDesign,
     count_votes,
-    list_winners,
+    list_majority_labels,
 )
 from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
@@ -71,17 +71,17 @@ class CodedColumn:
             self._parts = [np.concatenate(self._parts) if self._parts else np.zeros(0, np.uint8)]
         return self._parts[0]
 
-    def map_values(self, to_number: Callable[[Any], int]) -> Ints:
+    def map_to_numbers(self, to_number: Callable[[Any], int]) -> Ints:
         """Turn the values into numbers that fit 32 bits; shape (values,)."""
         table = np.array([to_number(name) for name in self._numbers], np.int32)
         return table[self.codes] if len(table) else np.zeros(0, np.int32)
 
     def flag_values(self, is_set: Callable[[Any], bool]) -> Flags:
         """Say of each value whether a condition holds; shape (values,)."""
-        return self.map_values(is_set).astype(np.bool_)
+        return self.map_to_numbers(is_set).astype(np.bool_)
 
 
-def read_columns(
+def make_coded_columns(
     rows: Sequence[tuple[Any, ...]], fields: Sequence[str], wanted: Sequence[str]
 ) -> dict[str, CodedColumn]:
     """Take rows apart.
@@ -100,10 +100,10 @@ def read_columns(
     return found
 
 
-def code_labels(column: CodedColumn, labels: Sequence[str]) -> Ints:
+def encode_labels(column: CodedColumn, labels: Sequence[str]) -> Ints:
     """Give the place of each label; -1 for what is no label. Shape (values,)."""
     place = {name: number for number, name in enumerate(labels)}
-    return column.map_values(lambda name: place.get(name, -1))
+    return column.map_to_numbers(lambda name: place.get(name, -1))
 
 
 def select_by_position(values: Sequence[ValueT], places: Ints) -> Sequence[ValueT]:
@@ -131,7 +131,7 @@ class ClaimColumns:
     def __init__(self, rows: Sequence[ClaimUnit], labels: Sequence[str]) -> None:
         self.rows = rows
         self.labels = labels
-        self._columns = read_columns(
+        self._columns = make_coded_columns(
             rows,
             ClaimUnit._fields,
             _FIELDS,
@@ -144,7 +144,7 @@ class ClaimColumns:
     def _load_column(self, name: str) -> CodedColumn:
         """Take a field that most reports do not look at."""
         if name not in self._columns:
-            self._columns |= read_columns(self.rows, ClaimUnit._fields, (name,))
+            self._columns |= make_coded_columns(self.rows, ClaimUnit._fields, (name,))
         return self._columns[name]
 
     @property
@@ -185,7 +185,7 @@ class ClaimColumns:
     @cached_property
     def judge(self) -> Ints:
         """Place of the judge's label; -1: none."""
-        return code_labels(self._columns["judge"], self.labels)
+        return encode_labels(self._columns["judge"], self.labels)
 
     @cached_property
     def is_judge_excluded(self) -> Flags:
@@ -209,7 +209,7 @@ class ClaimColumns:
     def votes_of_tied(self) -> Mapping[int, Counter[str]]:
         """Votes on claims that people are evenly split on and nobody settled, by place."""
         votes = self._votes_of_several.items()
-        return {place: found for place, found in votes if len(list_winners(found)) > 1}
+        return {place: found for place, found in votes if len(list_majority_labels(found)) > 1}
 
     @cached_property
     def majority_decisions(self) -> frozenset[int]:
@@ -229,7 +229,7 @@ class ClaimColumns:
     @cached_property
     def human(self) -> Ints:
         """Place of people's label; -1: none, another word, or several alike."""
-        return np.where(self.is_tied, -1, code_labels(self._columns["human"], self.labels))
+        return np.where(self.is_tied, -1, encode_labels(self._columns["human"], self.labels))
 
     @cached_property
     def is_unreviewed(self) -> Flags:
@@ -260,7 +260,7 @@ class ClaimColumns:
     @property
     def blind(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
-        return self._columns["blind"].map_values(code_optional_flag)
+        return self._columns["blind"].map_to_numbers(code_optional_flag)
 
     @property
     def confidences(self) -> Floats:
@@ -288,9 +288,9 @@ class ClaimColumns:
         """Whether each is of the part of the sample that figures rest on."""
         return self.is_of_sample & ~self.is_audit
 
-    def number_strata(self, names: Sequence[str]) -> Ints:
+    def encode_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
-        return code_labels(self._load_column("stratum"), names)
+        return encode_labels(self._load_column("stratum"), names)
 
 
 def code_optional_flag(flag: bool | None) -> int:
@@ -391,7 +391,7 @@ class ComparedClaims:
     @cached_property
     def strata(self) -> Ints:
         """Place of each claim's stratum among those of the sample; -1: outside."""
-        return self.all.number_strata([each.name for each in self.design.strata])
+        return self.all.encode_strata([each.name for each in self.design.strata])
 
     @cached_property
     def context(self) -> FigureContext:
@@ -449,7 +449,7 @@ class ComparedClaims:
     @cached_property
     def units(self) -> UnitColumns:
         """People's consensus beside the judge's label, in the order of `places`."""
-        return self.pair_up(self.places, self.all.human[self.places])
+        return self.pair_with_judge_labels(self.places, self.all.human[self.places])
 
     @cached_property
     def whole_matrix(self) -> GroupedMatrix:
@@ -465,7 +465,7 @@ class ComparedClaims:
             else self.context.count_some_units_by_group(self.units)
         )
 
-    def pair_up(self, places: Ints, reference: Ints) -> UnitColumns:
+    def pair_with_judge_labels(self, places: Ints, reference: Ints) -> UnitColumns:
         """Put labels beside those of the judge.
 
         Args:
@@ -511,7 +511,7 @@ def list_counted_labels(compared: ComparedClaims) -> Iterator[CountedLabel]:
         yield CountedLabel(names[place], str(row.human) if counted else "")
 
 
-def weigh_claims(compared: ComparedClaims) -> dict[ClaimId, float]:
+def compute_inverse_probability_weights(compared: ComparedClaims) -> dict[ClaimId, float]:
     """Give the compared claims of a random sample one over their probability of being labelled.
 
     Args:

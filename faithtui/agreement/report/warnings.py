@@ -168,11 +168,11 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             )
             about = (WarningSubject.ANCHORING, WarningSubject.AGREEMENT)
             yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
-    humans = report.get_humans(ReportLevel.CLAIMS)
+    humans = report.get_human_report(ReportLevel.CLAIMS)
     if humans is not None:
         yield from _warn_of_conflict(humans, report.claims.unit[1])
     for each_level in report.levels:
-        humans = report.get_humans(each_level.level)
+        humans = report.get_human_report(each_level.level)
         ceiling = None if humans is None else humans.krippendorff_alpha.value
         alpha = each_level.krippendorff_alpha.value
         if ceiling is not None and alpha is not None and ceiling < alpha:
@@ -477,7 +477,7 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     )
     message = f"The labels are of the {whose}: the figures are about the "
     message += (
-        f"labelled {many} that this run judged, all counted alike{_describe_bend(report)}."
+        f"labelled {many} that this run judged, all counted alike{_describe_ignored_strata_bias(report)}."
         if design.follows_draw
         else f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
         "judged, with the weights of the drawing."
@@ -498,7 +498,7 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     return ReportWarning("sample_of_other_run", severity, message, report.level, about)
 
 
-def _describe_bend(report: LevelReport) -> str:
+def _describe_ignored_strata_bias(report: LevelReport) -> str:
     """Say what counting alike does to labels that were drawn by strata; "" of others."""
     design, many = report.design, report.unit[1]
     if not design.is_bent_by_strata:
@@ -518,7 +518,7 @@ def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
     one, many = report.unit
     kappa = report.cohen_kappa
     about: tuple[WarningSubject, ...]
-    for code in _list_table_codes(report):
+    for code in _list_table_warning_codes(report):
         match code:
             case "few_items":
                 compared = _count(report.table.n, one, many)
@@ -550,7 +550,7 @@ def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
         )
 
 
-def _list_table_codes(report: LevelReport) -> tuple[str, ...]:
+def _list_table_warning_codes(report: LevelReport) -> tuple[str, ...]:
     """Name what a table warns of: by the units whether they are few, else by what they stand for.
 
     Labels drawn by verdict are used at other rates than in the run, though nobody is biased.

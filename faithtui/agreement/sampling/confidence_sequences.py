@@ -63,7 +63,7 @@ CellKey = tuple[str, bool]
 """Stratum of a claim, "" without any, and whether the judge flags it."""
 
 
-def count_stratum_cells(
+def count_labels_per_cell(
     populations: Mapping[CellKey, int],
     served: Iterable[tuple[CellKey, str | None]],
     labels: Collection[str],
@@ -94,7 +94,7 @@ def count_stratum_cells(
     ]
 
 
-def bound_rate(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interval:
+def bound_faithful_share(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interval:
     """Bound the share of faithful claims among the fair ones of a run, at every look.
 
     Args:
@@ -123,9 +123,9 @@ def _bound_claims_of_kind(
     """Bound how many claims are unfaithful, or faithful; `error` is the chance to be wrong."""
     few = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=False))
     if not any(each.unknown for each in cells):
-        return few.bound_total(error)
+        return few.bound_hit_count(error)
     many = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=True))
-    return few.bound_total(error)[0], many.bound_total(error)[1]
+    return few.bound_hit_count(error)[0], many.bound_hit_count(error)[1]
 
 
 def bound_recall(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interval:
@@ -224,7 +224,7 @@ class _Profile:
             sum(each.hits for each in draws), start + np.concatenate(([0.0], np.cumsum(steps)))
         )
 
-    def bound_total(self, error: float) -> tuple[int, int]:
+    def bound_hit_count(self, error: float) -> tuple[int, int]:
         """Bound the number of hits; `error` is the chance to be wrong."""
         left = np.flatnonzero(self.gains < -log(error))
         return self.first + int(left[0]), self.first + int(left[-1])

@@ -78,7 +78,7 @@ class LabelledSample:
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store."""
 
-    def find_claim_places(self) -> dict[ClaimId, tuple[str, int]]:
+    def map_claims_to_draw_positions(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
 
@@ -184,7 +184,7 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
             follows_draw=True,
-            as_drawn=_find_drawing(claims, sample) if sample.drawing else None,
+            as_drawn=_make_design_of_whole_draw(claims, sample) if sample.drawing else None,
         )
     if kind is DesignKind.CENSUS:
         return LabelDesign(
@@ -197,7 +197,7 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
         )
-    return _describe_sample(kind, claims, sample, rated=rated)
+    return _make_design_of_sample(kind, claims, sample, rated=rated)
 
 
 def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | None) -> int:
@@ -206,7 +206,7 @@ def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | N
     return len({each.conversation for each in claims})
 
 
-def _describe_sample(
+def _make_design_of_sample(
     kind: DesignKind, claims: Sequence[ClaimUnit], sample: LabelledSample, *, rated: bool
 ) -> LabelDesign:
     known = {each.claim: each.state for each in claims}
@@ -223,9 +223,9 @@ def _describe_sample(
         name=sample.name,
         seed=sample.seed,
         random_prefix=not (
-            _has_answer_behind_open_claim((each.stratum, state) for each, state in drawn)
+            _has_label_after_unlabelled_claim((each.stratum, state) for each, state in drawn)
             if whole is None
-            else _has_unfinished_conversations(drawn)
+            else _has_served_after_unfinished(drawn)
         ),
         outside=sum(
             each.state is LabelState.LABELLED and each.claim not in inside for each in claims
@@ -243,10 +243,10 @@ def _describe_sample(
     )
 
 
-def _find_drawing(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
+def _make_design_of_whole_draw(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
     """Say how the labelled claims were drawn of which a run judged all, and not the rest."""
     whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
-    found = _describe_sample(_KINDS[sample.design], claims, whole, rated=False)
+    found = _make_design_of_sample(_KINDS[sample.design], claims, whole, rated=False)
     return replace(found, follows_draw=True)
 
 
@@ -325,7 +325,7 @@ def _list_conversation_states(drawn: Sequence[tuple[SampledClaim, LabelState]]) 
     ]
 
 
-def _has_unfinished_conversations(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> bool:
+def _has_served_after_unfinished(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> bool:
     """Say whether anything is served after a conversation of which something is still to do."""
     waiting: ItemId | None = None
     for each, state in drawn:
@@ -336,7 +336,7 @@ def _has_unfinished_conversations(drawn: Sequence[tuple[SampledClaim, LabelState
     return False
 
 
-def _has_answer_behind_open_claim(units: Iterable[tuple[str, LabelState]]) -> bool:
+def _has_label_after_unlabelled_claim(units: Iterable[tuple[str, LabelState]]) -> bool:
     """Say whether something comes after what is still to do in its stratum."""
     waiting: set[str] = set()
     for stratum, state in units:

@@ -136,7 +136,7 @@ class SamplingFrame(Sequence[FrameUnit]):
             {(ItemId(item), self._names[code]): count for (item, code), count in counts.items()}
         )
 
-    def count_pairs(self, other: "SamplingFrame") -> Counter[tuple[str, str]]:
+    def count_stratum_pairs(self, other: "SamplingFrame") -> Counter[tuple[str, str]]:
         """Count claims by their stratum here and in a frame of the same claims in this order."""
         counts = Counter(zip(self._codes, other._codes, strict=True))
         return Counter(
@@ -151,14 +151,14 @@ class SamplingFrame(Sequence[FrameUnit]):
             if claim in claims
         }
 
-    def group_places_by_stratum(self) -> "dict[str, array[int]]":
+    def group_positions_by_stratum(self) -> "dict[str, array[int]]":
         """Say where the claims of each stratum stand."""
         found = [array("I") for _ in self._names]
         for place, code in enumerate(self._codes):
             found[code].append(place)
         return dict(sorted(zip(self._names, found, strict=True)))
 
-    def group_places_by_item(self) -> "dict[ItemId, array[int]]":
+    def group_positions_by_conversation(self) -> "dict[ItemId, array[int]]":
         """Say where the claims of each conversation stand."""
         found: dict[ItemId, array[int]] = {}
         for place, number in enumerate(self._items):
@@ -299,14 +299,16 @@ def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw
     strata = preview_strata(frame, plan)
     match plan.design:
         case SamplingDesign.CONVERSATIONS:
-            by_item = frame.group_places_by_item()
+            by_item = frame.group_positions_by_conversation()
             items = list(by_item)
-            chosen = _draw_places(len(items), strata[0].drawn, plan.seed, CONVERSATIONS)
+            chosen = _draw_random_positions(len(items), strata[0].drawn, plan.seed, CONVERSATIONS)
             order = [(strata[0], place) for number in chosen for place in by_item[items[number]]]
         case SamplingDesign.SIMPLE:
-            order = list(_draw_in_turns({"": range(len(frame))}, strata, plan.seed))
+            order = list(_draw_strata_interleaved({"": range(len(frame))}, strata, plan.seed))
         case SamplingDesign.STRATIFIED:
-            order = list(_draw_in_turns(frame.group_places_by_stratum(), strata, plan.seed))
+            order = list(
+                _draw_strata_interleaved(frame.group_positions_by_stratum(), strata, plan.seed)
+            )
     return SampleDraw(
         tuple(_make_claim_draw(frame[place], stratum, plan) for stratum, place in order),
         strata,
@@ -314,7 +316,7 @@ def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw
     )
 
 
-def _draw_in_turns(
+def _draw_strata_interleaved(
     places: Mapping[str, Sequence[int]], strata: Sequence[Stratum], seed: int
 ) -> Iterator[tuple[Stratum, int]]:
     """Draw from each stratum.
@@ -323,12 +325,15 @@ def _draw_in_turns(
     """
     turns = [number for number, each in enumerate(strata) for _ in range(each.drawn)]
     random.Random(f"{seed}:order").shuffle(turns)
-    chosen = [iter(_draw_places(each.population, each.drawn, seed, each.name)) for each in strata]
+    chosen = [
+        iter(_draw_random_positions(each.population, each.drawn, seed, each.name))
+        for each in strata
+    ]
     for number in turns:
         yield strata[number], places[strata[number].name][next(chosen[number])]
 
 
-def _draw_places(count: int, wanted: int, seed: int, name: str) -> list[int]:
+def _draw_random_positions(count: int, wanted: int, seed: int, name: str) -> list[int]:
     """Give the first numbers of a random order of 0 to `count` - 1, without making all of it.
 
     Source:
@@ -346,10 +351,10 @@ def _draw_places(count: int, wanted: int, seed: int, name: str) -> list[int]:
 
 
 def _make_claim_draw(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
-    return ClaimDraw(unit, stratum.name, stratum.probability, _is_judge_shown(unit, plan))
+    return ClaimDraw(unit, stratum.name, stratum.probability, _draw_judge_shown(unit, plan))
 
 
-def _is_judge_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
+def _draw_judge_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
     """Toss a coin for a claim; the same seed always gives the same side."""
     digest = hashlib.sha256(f"{plan.seed}:shown:{unit.claim}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64 < plan.shown_share

@@ -115,13 +115,13 @@ def plan_for_target(
     Returns:
         All labels that can count where a figure is not to be had as narrow as wanted.
     """
-    if _find_recall_parts(strata) is None:
+    if _find_recall_slopes(strata) is None:
         target = replace(target, recall=None)
 
     def find_plan(recall_share: float) -> LabelPlan:
         def make_plan(size: int) -> LabelPlan:
             sizes = allocate_labels(
-                strata, size, _weigh_claims(strata, target, recall_share), fewest
+                strata, size, _compute_stratum_weights(strata, target, recall_share), fewest
             )
             return predict_half_widths(strata, sizes, design_effect=design_effect, level=level)
 
@@ -162,7 +162,9 @@ def plan_for_budget(
     """
 
     def make_plan(target: PlanTarget, recall_share: float) -> LabelPlan:
-        sizes = allocate_labels(strata, size, _weigh_claims(strata, target, recall_share), fewest)
+        sizes = allocate_labels(
+            strata, size, _compute_stratum_weights(strata, target, recall_share), fewest
+        )
         return predict_half_widths(strata, sizes, design_effect=design_effect, level=level)
 
     for_rate = make_plan(PlanTarget(), 0.0)
@@ -229,7 +231,7 @@ def predict_half_widths(
     """
     rate = recall = drawn = shift = 0.0
     whole = sum(each.population for each in strata)
-    parts = _find_recall_parts(strata)
+    parts = _find_recall_slopes(strata)
     for each in strata:
         n = sizes.get(each.name, 0)
         if not n:
@@ -272,7 +274,7 @@ def _meets_target(plan: LabelPlan, target: PlanTarget) -> bool:
     return all(aim is None or (half is not None and half <= aim) for half, aim in wanted)
 
 
-def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
+def _find_recall_slopes(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
     """Say by how much recall changes with one unfaithful claim more.
 
     Returns:
@@ -304,7 +306,7 @@ def _predict_unfaithful(strata: Sequence[PlanStratum]) -> tuple[float, float] | 
     return sum(number for each, number in expected if each.is_flagged), unfaithful
 
 
-def _weigh_claims(
+def _compute_stratum_weights(
     strata: Sequence[PlanStratum], target: PlanTarget, recall_share: float
 ) -> dict[str, float]:
     """Say how much a label of each stratum tells.
@@ -315,7 +317,7 @@ def _weigh_claims(
         recall_share: Part of recall in what is made small, in [0, 1].
     """
     whole = sum(each.population for each in strata)
-    parts = _find_recall_parts(strata) or (0.0, 0.0)
+    parts = _find_recall_slopes(strata) or (0.0, 0.0)
     found = {}
     for each in strata:
         rate = 1 / whole / (target.rate or 1)

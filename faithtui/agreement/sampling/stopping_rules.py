@@ -196,12 +196,12 @@ def compute_exact_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, 
     """
     if n == 0:
         return 0.0, 1.0
-    lower = 0.0 if hits == 0 else _find_share(hits - 1, n, 1 - tail)
-    upper = 1.0 if hits == n else _find_share(hits, n, tail)
+    lower = 0.0 if hits == 0 else _invert_binomial_tail(hits - 1, n, 1 - tail)
+    upper = 1.0 if hits == n else _invert_binomial_tail(hits, n, tail)
     return lower, upper
 
 
-def _find_share(most: int, n: int, level: float) -> float:
+def _invert_binomial_tail(most: int, n: int, level: float) -> float:
     """Find the share at which the chance of at most so many hits falls to a level."""
     low, high = 0.0, 1.0
     while high - low > 1e-9:

@@ -91,7 +91,7 @@ def weights_from_disagreement(weights: npt.ArrayLike) -> DisagreementWeights:
     return np.asarray(distances / largest if largest else distances)
 
 
-def compute_above_chance(
+def compute_chance_corrected_agreement(
     observed: npt.ArrayLike, expected: npt.ArrayLike, whole: npt.ArrayLike = 1.0
 ) -> Floats:
     """Compute how much less two raters disagree than by chance, at most 1.
@@ -206,7 +206,7 @@ def cohen_kappa(table: MatrixStack, weights: DisagreementWeights | None = None) 
     """
     n = table.n
     expected = expect_independent_disagreement(table.rows, table.columns, weights)
-    return compute_above_chance(n * sum_disagreement(table, weights), expected, n * n)
+    return compute_chance_corrected_agreement(n * sum_disagreement(table, weights), expected, n * n)
 
 
 @figure()
@@ -219,7 +219,7 @@ def maximum_kappa(table: MatrixStack) -> Floats:
     """
     n = table.n
     fewest = n - np.minimum(table.rows, table.columns).sum(axis=0)
-    return compute_above_chance(
+    return compute_chance_corrected_agreement(
         n * fewest, expect_independent_disagreement(table.rows, table.columns, None), n * n
     )
 
@@ -234,7 +234,7 @@ def scott_pi(table: MatrixStack, weights: DisagreementWeights | None = None) -> 
         Scott 1955, Public Opinion Quarterly 19:321-325.
     """
     n, pooled = table.n, table.rows + table.columns
-    return compute_above_chance(
+    return compute_chance_corrected_agreement(
         4 * n * sum_disagreement(table, weights),
         expect_independent_disagreement(pooled, pooled, weights),
         4 * n * n,
@@ -251,7 +251,7 @@ def brennan_prediger(table: MatrixStack, weights: DisagreementWeights | None = N
         Brennan & Prediger 1981, Educational and Psychological Measurement 41:687-699; PABAK:
         Byrt, Bishop & Carlin 1993, Journal of Clinical Epidemiology 46:423-429.
     """
-    return compute_above_chance(
+    return compute_chance_corrected_agreement(
         divide(sum_disagreement(table, weights), table.n),
         expect_uniform_disagreement(table.size, weights),
     )
@@ -269,7 +269,7 @@ def gwet_ac1(table: MatrixStack, weights: DisagreementWeights | None = None) -> 
     if table.size < 2:
         return np.full_like(table.n, np.nan)
     shares = divide(table.rows + table.columns, 2 * table.n)
-    return compute_above_chance(
+    return compute_chance_corrected_agreement(
         divide(sum_disagreement(table, weights), table.n), expect_gwet_disagreement(shares, weights)
     )
 
@@ -296,7 +296,7 @@ def krippendorff_alpha(
     """
     if level is MeasurementLevel.NOMINAL:
         values, n = table.rows + table.columns, 2 * table.n
-        return compute_above_chance(
+        return compute_chance_corrected_agreement(
             (n - 1) * 2 * table.disagreed,
             expect_independent_disagreement(values, values, None),
             n * n,
@@ -332,7 +332,7 @@ def compute_alpha(
     largest = distances.max(axis=(0, 1), initial=0.0)
     # What the largest difference is called does not matter, only that there is one.
     whole = np.where(largest > 0, n * n * largest, 1)
-    return compute_above_chance((n - 1) * observed, expected, whole)
+    return compute_chance_corrected_agreement((n - 1) * observed, expected, whole)
 
 
 def _square_differences(values: Floats, level: MeasurementLevel, scores: Sequence[float]) -> Floats:

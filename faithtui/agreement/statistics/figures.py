@@ -120,7 +120,7 @@ def divide(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
     return np.asarray(part / np.where(divisor == 0, np.nan, divisor))
 
 
-def compute_left_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, Ints]:
+def compute_leave_one_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, Ints]:
     """Compute a figure without each group.
 
     Returns:

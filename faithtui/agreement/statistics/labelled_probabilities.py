@@ -35,7 +35,7 @@ class LabelledProbability:
     the judge is wrong. Others do not count."""
 
 
-def explain_refusal(labelled: Sequence[LabelledProbability]) -> str | None:
+def explain_recalibration_refusal(labelled: Sequence[LabelledProbability]) -> str | None:
     """Say why labels allow no recalibration, and what would; None: those that count allow it."""
     if len(labelled) < FEWEST_LABELS:
         claims, are = ("claim", "is") if len(labelled) == 1 else ("claims", "are")

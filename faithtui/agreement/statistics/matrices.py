@@ -323,7 +323,7 @@ class GroupedMatrix:
             self.categories, self.counts[..., places], self.times[places], self.weights
         )
 
-    def keep_column(self, category: int) -> "GroupedMatrix":
+    def keep_judge_category(self, category: int) -> "GroupedMatrix":
         """Keep the units to which the judge gives a category; of fixed weights only."""
         counts = np.zeros_like(self.counts)
         counts[:, :, category] = self.counts[:, :, category]
@@ -331,7 +331,7 @@ class GroupedMatrix:
             self.categories, counts, weights=self.weights, times=self.times
         )
 
-    def replace_total(self, counts: Ints, unfair: Ints | None) -> "GroupedMatrix":
+    def make_single_group_matrix(self, counts: Ints, unfair: Ints | None) -> "GroupedMatrix":
         """Take other labels of the same units, all groups as one.
 
         Args:

@@ -185,7 +185,7 @@ def compute_stratified_se(
     return math.sqrt(variance)
 
 
-def compute_label_mean(strata: Sequence[LabelledStratum]) -> Point:
+def compute_unweighted_rate(strata: Sequence[LabelledStratum]) -> Point:
     """Compute the share of faithful labels, whatever way they were drawn.
 
     Not the rate of the run, unless all strata were labelled at the same density.
@@ -343,7 +343,7 @@ def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimat
     total = groups.total
     return make_estimate(
         compute_stratified_rate(total),
-        compute_left_out_rates(groups),
+        compute_leave_one_out_rates(groups),
         groups.times,
         IntervalScale.LOGIT,
         n=sum(each.labelled for each in total),
@@ -351,7 +351,7 @@ def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimat
     )
 
 
-def compute_left_out_rates(groups: GroupedStrata) -> Floats:
+def compute_leave_one_out_rates(groups: GroupedStrata) -> Floats:
     """Compute the rate without each of the different conversations; NaN where there is none.
 
     A stratum that loses its only labels is then taken to be like the others, weighted as they are;
@@ -484,7 +484,7 @@ def lang_reiczigel_interval(
 
 def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> OutsideRate:
     """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it."""
-    information = _make_information_interval(accuracy, level)
+    information = _make_youden_interval(accuracy, level)
     ends = lang_reiczigel_interval(accuracy, level)
     raw = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     if isinstance(ends, Reason) or isinstance(raw, Reason):
@@ -505,9 +505,7 @@ def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> Outs
     return OutsideRate(raw, estimate, information)
 
 
-def _make_information_interval(
-    accuracy: OutsideAccuracy, level: float
-) -> tuple[float, float] | None:
+def _make_youden_interval(accuracy: OutsideAccuracy, level: float) -> tuple[float, float] | None:
     """Make an interval of sensitivity + specificity - 1.
 
     Source:

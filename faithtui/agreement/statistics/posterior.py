@@ -99,7 +99,9 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
     if known is None:
         totals = whole.totals.get(level)
         if totals is None:
-            totals = whole.totals[level] = _draw_totals(*_count_frame(whole), level)
+            totals = whole.totals[level] = _draw_group_weighted_totals(
+                *_count_labelled_and_all_units(whole), level
+            )
         cells = _draw_cells(totals, whole.categories, positive)[:, :, None]
         if positive is not None:
             full = draw_matrices(whole, level).cells[None]
@@ -150,7 +152,7 @@ def _draw_cells(
     return np.stack([cells[:, side].sum(axis=1) for side in agrees], axis=1)
 
 
-def _count_frame(groups: GroupedMatrix) -> tuple[Ints, Floats | Ints, Ints]:
+def _count_labelled_and_all_units(groups: GroupedMatrix) -> tuple[Ints, Floats | Ints, Ints]:
     """Count labelled and all units, of the different groups.
 
     Returns:
@@ -204,7 +206,9 @@ def widen_future_rate(
         return Estimate(future.value, future.status, future.n, future.clusters, reason)
     by_label = np.stack([faithful, labelled - faithful, unfair], axis=1)[:, :, None]
     prior = np.array([[0.5], [0.5], [0.25 * unfair.any()]]) * PSEUDO_LABELS
-    totals = _draw_totals(by_label, populations[:, None].astype(np.float64), groups.times, level)
+    totals = _draw_group_weighted_totals(
+        by_label, populations[:, None].astype(np.float64), groups.times, level
+    )
     # Strata of the judge's verdicts have a label each; of more they share as many.
     parts = min(1.0, _MOST_VERDICTS / max(1, int((populations @ groups.times > 0).sum())))
     passing, failing, _ = _distribute_units(
@@ -276,7 +280,7 @@ def widen_run_rate(
     )
 
 
-def _draw_totals(
+def _draw_group_weighted_totals(
     labelled: Ints, all_units: Floats | Ints, times: Ints, level: float
 ) -> WeightedTotals:
     """Weigh whole groups at random.
@@ -332,7 +336,7 @@ def _distribute_units(
     Returns:
         Units by human label, verdict and draw.
     """
-    prior_labels = _draw_given_labels(tuple(map(tuple, prior.tolist())), labels.shape[1])
+    prior_labels = _draw_prior_labels(tuple(map(tuple, prior.tolist())), labels.shape[1])
     # Never nothing: a stratum without a label and almost without units has shares all the same.
     labels = (
         labels + prior_labels * (totals.design_effects * np.maximum(parts, _NOTHING))[:, None, :]
@@ -344,7 +348,7 @@ def _distribute_units(
 
 
 @lru_cache(maxsize=32)
-def _draw_given_labels(prior: tuple[tuple[float, ...], ...], strata: int) -> Floats:
+def _draw_prior_labels(prior: tuple[tuple[float, ...], ...], strata: int) -> Floats:
     """Draw weights of labels given beforehand; the same for all groups of units of a report.
 
     Returns:
@@ -440,7 +444,7 @@ def widen_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate
     )
 
 
-def draw_pairs(
+def draw_judge_pair_matrices(
     labelled: Ints, all_units: npt.ArrayLike, times: Ints, level: float = LEVEL
 ) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
     """Draw the confusion matrices of two judges on the same units, as `draw_matrices` does for one.
@@ -466,7 +470,7 @@ def draw_pairs(
         of several.
     """
     strata, _, size, _, types = labelled.shape
-    totals = _draw_totals(
+    totals = _draw_group_weighted_totals(
         labelled.reshape(strata, size + 1, size**2, types),
         np.asarray(all_units, np.float64).reshape(strata, size**2, types),
         times,
@@ -488,28 +492,28 @@ def draw_pairs(
     return tuple(found)
 
 
-def draw_labelled_pairs(
+def draw_labelled_judge_pair_matrices(
     labelled: Ints, weights: Sequence[float], times: Ints, level: float = LEVEL
 ) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
     """Draw the matrices of two judges where one of them judged labelled units alone.
 
     How often they say what is then known of the labelled units only. What none of these shows may
     be there all the same: each stratum has labels given beforehand on which the judges differ,
-    once as if the first one were right and once the second, see `draw_pairs`.
+    once as if the first one were right and once the second, see `draw_judge_pair_matrices`.
 
     Args:
-        labelled: As in `draw_pairs`.
+        labelled: As in `draw_judge_pair_matrices`.
         weights: How many units a labelled one stands for, by stratum.
         times: How many groups there are of each type.
         level: Confidence level in (0, 1) that intervals will have, for Student's t.
 
     Returns:
-        As `draw_pairs`.
+        As `draw_judge_pair_matrices`.
     """
     strata, _, size, _, types = labelled.shape
     counts = labelled[:, :size].sum(axis=1)
     by_stratum = counts.sum(axis=(1, 2))[:, None]
-    totals = _draw_totals(
+    totals = _draw_group_weighted_totals(
         labelled.reshape(strata, -1, 1, types),
         np.array(weights)[:, None, None] * by_stratum,
         times,

@@ -238,7 +238,7 @@ def split_budget(correlation: float, costs: LabelCosts, budget: float) -> Budget
         Numbers rounded down, so that the budget is kept. Labels alone when the judge correlates
         too little to be worth its cost.
     """
-    if _judge_pays(correlation, costs):
+    if _is_judge_worth_cost(correlation, costs):
         labelled, judged_only = _compute_best_numbers(
             correlation, costs, budget / _compute_price_per_label(correlation, costs)
         )
@@ -263,7 +263,7 @@ def find_cheapest_split(correlation: float, costs: LabelCosts, effective: float)
     Returns:
         Numbers rounded up, so that it is reached.
     """
-    if _judge_pays(correlation, costs):
+    if _is_judge_worth_cost(correlation, costs):
         labelled, _ = _compute_best_numbers(correlation, costs, effective)
         n = max(1, math.ceil(labelled - 1e-9))
         unexplained = 1 - correlation**2
@@ -291,7 +291,7 @@ def _compute_price_per_label(correlation: float, costs: LabelCosts) -> float:
     return costs.label * (1 - explained + ratio * explained + 2 * both)
 
 
-def _judge_pays(correlation: float, costs: LabelCosts) -> bool:
+def _is_judge_worth_cost(correlation: float, costs: LabelCosts) -> bool:
     return (
         correlation != 0 and _compute_price_per_label(correlation, costs) < costs.label + costs.unit
     )

@@ -112,7 +112,7 @@ def spearman(pairs: Sequence[tuple[float, float]]) -> Point:
         Spearman 1904, American Journal of Psychology 15:72-101; Pearson's correlation of the
         midranks.
     """
-    return spearman_of_counts(_count_pairs(pairs))
+    return spearman_of_counts(_make_joint_counts(pairs))
 
 
 def kendall_tau_b(pairs: Sequence[tuple[float, float]]) -> Point:
@@ -125,7 +125,7 @@ def kendall_tau_b(pairs: Sequence[tuple[float, float]]) -> Point:
         Kendall 1945, Biometrika 33:239-251: (concordant - discordant) / sqrt(pairs that differ in
         the first value * pairs that differ in the second).
     """
-    return kendall_of_counts(_count_pairs(pairs))
+    return kendall_of_counts(_make_joint_counts(pairs))
 
 
 def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
@@ -152,14 +152,14 @@ def estimate_spearman(units: Sequence[tuple[str, float, float]], level: float = 
         units: (group, first value, second value) of each, in any order.
         level: Confidence level in (0, 1).
     """
-    joint = _count_grouped(units)
+    joint = _make_grouped_joint_counts(units)
     value = spearman_of_counts(joint)
     return _estimate_by_jackknife(value, _leave_out_spearman, joint, IntervalScale.ATANH, level)
 
 
 def estimate_kendall(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
     """Estimate tau-b, leaving out one group at a time; arguments as of `estimate_spearman`."""
-    joint = _count_grouped(units)
+    joint = _make_grouped_joint_counts(units)
     return _estimate_by_jackknife(
         kendall_of_counts(joint), _leave_out_kendall, joint, IntervalScale.ATANH, level
     )
@@ -172,16 +172,18 @@ def estimate_auroc(units: Sequence[tuple[str, float, bool]], level: float = LEVE
         units: (group, score, is positive) of each, in any order.
         level: Confidence level in (0, 1).
     """
-    joint = _count_grouped([(group, score, float(positive)) for group, score, positive in units])
+    joint = _make_grouped_joint_counts(
+        [(group, score, float(positive)) for group, score, positive in units]
+    )
     value = auroc([(score, positive) for _, score, positive in units])
     return _estimate_by_jackknife(value, _leave_out_auroc, joint, IntervalScale.LOGIT, level)
 
 
-def _count_pairs(pairs: Sequence[tuple[float, float]]) -> JointCounts:
+def _make_joint_counts(pairs: Sequence[tuple[float, float]]) -> JointCounts:
     return JointCounts.from_pairs([x for x, _ in pairs], [y for _, y in pairs])
 
 
-def _count_grouped(units: Sequence[tuple[str, float, float]]) -> JointCounts:
+def _make_grouped_joint_counts(units: Sequence[tuple[str, float, float]]) -> JointCounts:
     return JointCounts.from_pairs(
         [x for _, x, _ in units], [y for *_, y in units], [group for group, *_ in units]
     )

@@ -195,7 +195,9 @@ def fleiss_kappa(ratings: Ratings, weights: DisagreementWeights | None = None) -
     """
     shares = average_shares(ratings)
     expected = coefficients.expect_independent_disagreement(shares, shares, weights)
-    return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
+    return coefficients.compute_chance_corrected_agreement(
+        _average_disagreement(ratings, weights), expected
+    )
 
 
 @RatingFigure
@@ -209,7 +211,9 @@ def brennan_prediger(ratings: Ratings, weights: DisagreementWeights | None = Non
         2005, Free-marginal multirater kappa.
     """
     expected = coefficients.expect_uniform_disagreement(len(ratings.categories), weights)
-    return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
+    return coefficients.compute_chance_corrected_agreement(
+        _average_disagreement(ratings, weights), expected
+    )
 
 
 @RatingFigure
@@ -226,7 +230,7 @@ def gwet_ac1(ratings: Ratings, weights: DisagreementWeights | None = None) -> Fl
     if len(ratings.categories) < 2:
         return np.full_like(observed, np.nan)
     expected = coefficients.expect_gwet_disagreement(average_shares(ratings), weights)
-    return coefficients.compute_above_chance(observed, expected)
+    return coefficients.compute_chance_corrected_agreement(observed, expected)
 
 
 @RatingFigure

@@ -11,7 +11,10 @@ import numpy as np
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import coefficients
-from faithtui.agreement.statistics.coefficients import DisagreementWeights, compute_above_chance
+from faithtui.agreement.statistics.coefficients import (
+    DisagreementWeights,
+    compute_chance_corrected_agreement,
+)
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
 from faithtui.agreement.statistics.ratings import Ratings, average_shares, compute_pair_disagreement
 from faithtui.domain.estimates import Reason
@@ -57,9 +60,9 @@ def compute_standard_error(
     table = MatrixStack(matrix.counts)
     if not table.n:
         return Reason.NO_ITEMS
-    expected, across, down = _expect_with_slopes(table, by_chance, weights)
+    expected, across, down = _compute_chance_disagreement_and_slopes(table, by_chance, weights)
     observed = coefficients.sum_disagreement(table, weights) / table.n
-    coefficient = float(compute_above_chance(observed, expected))
+    coefficient = float(compute_chance_corrected_agreement(observed, expected))
     if math.isnan(coefficient):
         return Reason.NO_VARIATION
     scores = (1 - coefficient) * (across[:, None] + down) - _make_disagreement_matrix(
@@ -86,8 +89,10 @@ def compute_null_standard_error(
     table = MatrixStack(matrix.counts)
     if not table.n:
         return Reason.NO_ITEMS
-    expected, across, down = _expect_with_slopes(table, ChanceModel.MARGINS, weights)
-    if math.isnan(float(compute_above_chance(0.0, expected))):
+    expected, across, down = _compute_chance_disagreement_and_slopes(
+        table, ChanceModel.MARGINS, weights
+    )
+    if math.isnan(float(compute_chance_corrected_agreement(0.0, expected))):
         return Reason.NO_VARIATION
     shares = table.rows[:, None] * table.columns / table.n**2
     scores = across[:, None] + down - _make_disagreement_matrix(table.size, weights)
@@ -115,13 +120,13 @@ def compute_ratings_standard_error(
     if not pairable:
         return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
     shares = average_shares(ratings)
-    expected, slope = _expect_pooled(shares, by_chance, weights)
+    expected, slope = _compute_pooled_chance_disagreement(shares, by_chance, weights)
     rated = ratings.sizes > 0
     patterns, sizes, times = ratings.patterns[rated], ratings.sizes[rated], ratings.times[rated]
     several = sizes > 1
     apart = np.zeros(len(patterns))
     apart[several] = compute_pair_disagreement(patterns[several], weights)
-    value = float(compute_above_chance(apart @ times / pairable, expected))
+    value = float(compute_chance_corrected_agreement(apart @ times / pairable, expected))
     if math.isnan(value) or units < 2:
         return Reason.NO_VARIATION
     own = np.where(several, units / pairable * (expected - apart) / expected, 0.0)
@@ -130,7 +135,7 @@ def compute_ratings_standard_error(
     return math.sqrt(times @ (influences - value) ** 2 / (units * (units - 1)))
 
 
-def _expect_with_slopes(
+def _compute_chance_disagreement_and_slopes(
     table: MatrixStack, by_chance: ChanceModel, weights: DisagreementWeights | None
 ) -> tuple[float, Floats, Floats]:
     """Give the disagreement by chance, and its slope as a part of the row and of the column."""
@@ -139,11 +144,11 @@ def _expect_with_slopes(
         apart = _make_disagreement_matrix(table.size, weights)
         expected = float(coefficients.expect_independent_disagreement(rows, columns, weights))
         return expected, apart @ columns, apart.T @ rows
-    expected, slope = _expect_pooled((rows + columns) / 2, by_chance, weights)
+    expected, slope = _compute_pooled_chance_disagreement((rows + columns) / 2, by_chance, weights)
     return expected, slope, slope
 
 
-def _expect_pooled(
+def _compute_pooled_chance_disagreement(
     shares: Floats, by_chance: ChanceModel, weights: DisagreementWeights | None
 ) -> tuple[float, Floats]:
     """Give the disagreement expected by chance, and how it grows with each category's share.

@@ -145,7 +145,7 @@ def _print_entries(rows: "Sequence[FindingRow]") -> None:
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                _format_place(row),
+                _format_finding_location(row),
                 row.finding.detail,
                 (row.text or "the whole answer") if row.text is not None else "",
             )
@@ -154,7 +154,7 @@ def _print_entries(rows: "Sequence[FindingRow]") -> None:
     )
 
 
-def _format_place(row: "FindingRow") -> str:
+def _format_finding_location(row: "FindingRow") -> str:
     found = row.finding
     parts = []
     if found.turn is not None:

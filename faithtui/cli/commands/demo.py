@@ -53,7 +53,7 @@ def demo(
         complete = is_demo_complete(opened.runs.row(run))
         if not with_app:
             raise typer.Exit(
-                _print_result(opened, run, path, complete=complete, as_json=options.json)
+                _judge_and_print_result(opened, run, path, complete=complete, as_json=options.json)
             )
     raise typer.Exit(
         show_app(
@@ -67,7 +67,7 @@ def demo(
     )
 
 
-def _print_result(
+def _judge_and_print_result(
     store: "Store", run: "RunId", path: Path, *, complete: bool, as_json: bool
 ) -> int:
     """Judge what is not judged yet, print what came of it, and give the exit code."""
@@ -89,7 +89,7 @@ def _print_result(
     if as_json:
         print_json(_as_json(agreement))
     else:
-        print_text(_format_summary(agreement, store.run_contents.count_labels(run), path))
+        print_text(_format_summary(agreement, store.run_contents.count_judge_labels(run), path))
     failures = store.run_contents.count_reasons(run, ItemState.FAILED)
     if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
@@ -124,9 +124,9 @@ def _format_summary(
 
 
 def _format_level(level: "LevelReport") -> str:
-    from faithtui.agreement.report.headline import list_left_out
+    from faithtui.agreement.report.headline import count_left_out_by_reason
 
-    left_out = list_left_out(level.coverage)
+    left_out = count_left_out_by_reason(level.coverage)
     n = f"n {level.coverage.compared:,}"
     if left_out:
         why = ", ".join(f"{count:,} {words}" for words, count in left_out.items())

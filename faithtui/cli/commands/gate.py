@@ -195,9 +195,9 @@ def gate(
         )
         if against is not None and max_drop is None:
             raise ConfigError("--against names the run for --max-drop; name that too")
-        return _print_gate(options, run, request, against)
+        return _run_and_print_gate(options, run, request, against)
 
-    raise typer.Exit(run_or_broken(compute_exit_code))
+    raise typer.Exit(run_with_broken_exit_code(compute_exit_code))
 
 
 def _choose_basis(lower: bool | None) -> "ThresholdBasis | None":
@@ -214,7 +214,7 @@ def _read_level(text: str) -> "ReportLevel":
     return ReportLevel(text)
 
 
-def _print_gate(
+def _run_and_print_gate(
     options: CommonOptions, run: str, request: "GateRequest", against: str | None
 ) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
@@ -233,7 +233,7 @@ def _print_gate(
     return EXIT_CODES[result.outcome]
 
 
-def run_or_broken(work: Callable[[], int]) -> int:
+def run_with_broken_exit_code(work: Callable[[], int]) -> int:
     """Run something whose exit code means something, so that no error passes for a result."""
     try:
         return work()
@@ -278,7 +278,7 @@ def _print_table(result: "GateResult") -> None:
             Column("RESULT"),
             Column("WHY", flexible=True),
         ],
-        [_check_row(each, result.thresholds.basis) for each in result.checks],
+        [_format_check_row(each, result.thresholds.basis) for each in result.checks],
     )
     if result.thresholds.accepted:
         print_text(f"accepted: {', '.join(result.thresholds.accepted)}")
@@ -296,7 +296,7 @@ def _format_counting_rules(result: "GateResult") -> str:
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 
-def _check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple[str, ...]:
+def _format_check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple[str, ...]:
     from faithtui.agreement.gate.threshold_checks import CRITERION_TITLES, Criterion, ThresholdBasis
 
     most = check.criterion is Criterion.AGE

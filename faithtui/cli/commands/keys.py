@@ -27,11 +27,15 @@ def keys(
     from faithtui.config import PRESETS, load_settings_with_origins
     from faithtui.paths import keymap_file
     from faithtui.tui.keymap.bindings import format_binding_keys, list_bindings_by_class
-    from faithtui.tui.keymap.keymap import add_follower_keys, load_keymap, preset_keymap
+    from faithtui.tui.keymap.keymap import (
+        add_keys_of_dependent_bindings,
+        load_keymap,
+        preset_keymap,
+    )
 
     named = next((each for each in PRESETS if each == preset), None)
     if named is not None:
-        keymap = add_follower_keys(preset_keymap(named), {})
+        keymap = add_keys_of_dependent_bindings(preset_keymap(named), {})
     elif preset is None:
         configured = load_settings_with_origins()
         keymap = load_keymap(configured.settings.keys, keymap_file(configured.file))

@@ -40,18 +40,18 @@ def merge(
     Example: faithtui merge labels.jsonl
     """
     from faithtui.domain.text.visible_text import make_visible_line
-    from faithtui.engine.review.label_bundles import merge_files, suggest_remedy
+    from faithtui.engine.review.label_bundles import merge_bundles_into_store, suggest_remedy
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        result = merge_files(opened, files)
+        result = merge_bundles_into_store(opened, files)
     for refusal in result.refusals[:MOST_PRINTED]:
         print_to_stderr(make_visible_line(str(refusal), _MOST_CHARACTERS))
     if len(result.refusals) > MOST_PRINTED:
         print_to_stderr(f"… and {len(result.refusals) - MOST_PRINTED} more refused")
     for each in result.merged.unmerged[:MOST_PRINTED]:
         # What to do is said at the end, which a long name must not push out.
-        short = replace(each, conversation=_shorten_name(each.conversation))
+        short = replace(each, conversation=_shorten_conversation_name(each.conversation))
         print_to_stderr(
             make_visible_line(f"not merged, {plural(each.acts, 'act')}: {suggest_remedy(short)}")
         )
@@ -68,7 +68,7 @@ def merge(
         raise typer.Exit(InputError.exit_code)
 
 
-def _shorten_name(name: "ConversationName") -> "ConversationName":
+def _shorten_conversation_name(name: "ConversationName") -> "ConversationName":
     from faithtui.domain.text.visible_text import make_visible_line
 
     return replace(

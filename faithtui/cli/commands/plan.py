@@ -87,7 +87,7 @@ def plan(
         plan_for_target,
     )
     from faithtui.config import load_settings_with_origins
-    from faithtui.engine.review.samples.label_plans import forecast_plan, read_plan_basis
+    from faithtui.engine.review.samples.label_plans import forecast_plan, read_plan_strata
 
     options = merge_common_options(context, store, json)
     _check_numbers(rate, recall, labels, least, design_effect)
@@ -96,7 +96,7 @@ def plan(
     shown_share = settings.audit_share if settings.blind else 0.0
     with open_store(options.store, settings) as opened:
         number = read_run_id(opened, run)
-        basis = read_plan_basis(opened, number, strata, shares)
+        basis = read_plan_strata(opened, number, strata, shares)
     if not basis.strata:
         raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
     if recall is not None and any(each.is_flagged is None for each in basis.strata):
@@ -116,7 +116,7 @@ def plan(
         found = plan_for_target(counting, target, fewest=least, design_effect=design_effect)
     forecast = forecast_plan(basis, found)
     drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
-    command = _write_command(number, strata, drawn, options.store)
+    command = _format_sample_command(number, strata, drawn, options.store)
     if options.json:
         print_json(_plan_to_json(number, basis, found, drawn, forecast, command, target))
         return
@@ -191,7 +191,7 @@ def _read_shares(texts: list[str] | None) -> dict[str, float]:
     return found
 
 
-def _write_command(
+def _format_sample_command(
     run: "RunId", strata: tuple[str, ...], drawn: Mapping[str, int], store: Path | None
 ) -> str:
     """Write the command that draws this sample, from the store that was named."""

@@ -176,7 +176,7 @@ def report(
             print_to_stderr(opening.warning)
         check_run_briefly(opened, found)
         agreement = compute_run_agreement(opened, found, settings, other, part, trial)
-        _warn_of_test(opened, agreement)
+        _warn_of_test_split(opened, agreement)
         if output is not None:
             written = write_report_files(opened, agreement, chosen, output, include_text=text)
             _print_file_names(written, as_json=options.json)
@@ -194,7 +194,7 @@ def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
             print_text(str(path))
 
 
-def _warn_of_test(store: "Store", agreement: "RunAgreement") -> None:
+def _warn_of_test_split(store: "Store", agreement: "RunAgreement") -> None:
     """Say so when figures look at the test part without anybody having asked for it."""
     from faithtui.engine.review.samples.splits import count_test_conversations
 

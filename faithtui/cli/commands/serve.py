@@ -63,7 +63,7 @@ def serve(
     allowed = {FILES: allow_files, EDITOR: allow_editor}
     os.environ[ALLOWED] = ",".join(act for act, is_allowed in allowed.items() if is_allowed)
     server = AppServer(
-        join_words(command),
+        format_shell_command(command),
         HOST,
         find_free_port(port),
         _print_link,
@@ -71,7 +71,7 @@ def serve(
     server.serve()
 
 
-def join_words(command: Sequence[str], system: str = os.name) -> str:
+def format_shell_command(command: Sequence[str], system: str = os.name) -> str:
     """Write a command as a line for the shell of a system; `system` is a value of `os.name`."""
     return subprocess.list2cmdline(command) if system == "nt" else shlex.join(command)
 

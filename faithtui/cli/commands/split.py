@@ -63,7 +63,7 @@ def split(
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
     from faithtui.domain.splits import SPLITS
-    from faithtui.engine.review.samples.splits import make_split
+    from faithtui.engine.review.samples.splits import fix_store_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
@@ -74,13 +74,13 @@ def split(
     with open_store(options.store, settings) as opened:
         if action == "make":
             wanted = None if shares is None else _read_shares(shares)
-            made: StoredSplit | None = make_split(
+            made: StoredSplit | None = fix_store_split(
                 opened, options.reviewer or settings.reviewer, wanted, seed
             )
         else:
             made = opened.splits.read_split()
         counts = {} if made is None else opened.splits.count_conversations(made.rule)
-        openings = opened.splits.list_openings()
+        openings = opened.splits.list_test_openings()
     if options.json:
         print_json(None if made is None else _as_json(made, counts, openings))
     elif made is None:

@@ -141,10 +141,12 @@ def _check_verdict_words(judged: JudgedConversation) -> Iterator[Finding]:
                 word = said.label if said.label is not None else said.word or ""
                 detail = f"wrote “{make_visible_line(word, 60)}”"
                 yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
-        yield from _check_reasons(judged, claim)
+        yield from _check_contradicting_reasons(judged, claim)
 
 
-def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[Finding]:
+def _check_contradicting_reasons(
+    judged: JudgedConversation, claim: CheckedClaim
+) -> Iterator[Finding]:
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
     for said in claim.verdicts:
@@ -258,7 +260,9 @@ def _check_flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]
         if not changes:
             continue
         unexplained = [
-            pair for pair in changes if not _is_explained(judged, claim, *pair, turns, views)
+            pair
+            for pair in changes
+            if not _is_verdict_change_explained(judged, claim, *pair, turns, views)
         ]
         story = " → ".join(
             f"w{said.window + 1} {said.label}"
@@ -272,7 +276,7 @@ def _check_flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]
             yield Finding(FindingKind.CHANGED, detail, claim.id, changes[0][1].window)
 
 
-def _is_explained(
+def _is_verdict_change_explained(
     judged: JudgedConversation,
     claim: CheckedClaim,
     before: CheckedVerdict,
@@ -329,7 +333,7 @@ def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iter
             said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
         else:
             said = judged.documents[claim.document]
-        why = _explain_phantom(claim.text, said, [turn.content for turn in before], read)
+        why = _find_phantom_words(claim.text, said, [turn.content for turn in before], read)
         if why is None and _repeats_user(claim.text, said, before, read):
             why = "it repeats what the user said"
         if why is not None:
@@ -338,7 +342,7 @@ def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iter
             yield Finding(FindingKind.PHANTOM, detail, claim.id, turn=claim.turn)
 
 
-def _explain_phantom(
+def _find_phantom_words(
     text: str, origin_text: str, before: Sequence[str], read: _TextReader
 ) -> str | None:
     """Give the words of a text that are not where they must be; None when it may be from there.
@@ -394,7 +398,7 @@ def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Ite
             sentences[truth.document] = _collect_sentences(passages, read)
         if truth.text in sentences[truth.document]:
             continue
-        why = _explain_phantom(truth.text, passages[0], passages[1:], read)
+        why = _find_phantom_words(truth.text, passages[0], passages[1:], read)
         if why is not None:
             at = truth.document
             where = "no passage has" if at is None else f"P{at + 1} has no"

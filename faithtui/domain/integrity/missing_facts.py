@@ -72,12 +72,12 @@ class TruthIndex:
 
     def has_negation(self, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a negation."""
-        return any("negation" in self._get_kinds(each) for each in among)
+        return any("negation" in self._get_word_kinds(each) for each in among)
 
     def list_conditional(self, among: AbstractSet[int]) -> AbstractSet[int]:
         """Give those of some truths that have a condition or a negation."""
         marks = frozenset(("condition", "negation"))
-        return {each for each in among if not marks.isdisjoint(self._get_kinds(each))}
+        return {each for each in among if not marks.isdisjoint(self._get_word_kinds(each))}
 
     def has_stem(self, stem: str, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word."""
@@ -87,7 +87,7 @@ class TruthIndex:
         """Whether one of some truths has a word, or its number written in another way."""
         return any(self.has_stem(key, among) for key in word.keys)
 
-    def _get_kinds(self, truth: int) -> frozenset[MarkKind]:
+    def _get_word_kinds(self, truth: int) -> frozenset[MarkKind]:
         return frozenset(word.kind for word in self.truths[truth].words)
 
 
@@ -133,7 +133,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
             return None
         return MissingFact(passage.sentences[index], index, ())
     condition = _find_condition(passage, index, words)
-    if condition is not None and not _is_covered(condition, speaking, drawn):
+    if condition is not None and not _is_condition_covered(condition, speaking, drawn):
         span = Span(condition[0].start, condition[-1].end)
         return MissingFact(span, index, ("condition",), (condition[0].span,))
     negated = drawn.has_negation(speaking) if any(w.kind == "negation" for w in words) else False
@@ -163,7 +163,9 @@ def _find_condition(passage: TokenisedText, index: int, words: Sequence[Word]) -
     return None
 
 
-def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: TruthIndex) -> bool:
+def _is_condition_covered(
+    condition: Sequence[Word], speaking: AbstractSet[int], drawn: TruthIndex
+) -> bool:
     """Say whether truths with a condition or a negation have most words of this one."""
     weights = collect_stem_weights(condition)
     touching = {number for stem in weights for number in drawn.truths_by_stem.get(stem, ())}

@@ -46,7 +46,7 @@ class PromptWords:
         fields: set[tuple[str, ...]] = set()
         for text in texts:
             for part in _HOLE.split(text):
-                runs.update(_list_runs(split_lowercase_words(part)))
+                runs.update(_list_ngrams(split_lowercase_words(part)))
                 fields.update(split_lowercase_words(found) for found in _QUOTED.findall(part))
         short = {field for field in fields if 0 < len(field) <= _LONGEST_FIELD}
         return cls(frozenset(runs), frozenset(short | {(word,) for word in _FIELD_WORDS}))
@@ -94,7 +94,7 @@ class PromptWords:
 
     def _covers_most(self, words: Sequence[str], material: "ShownMaterial", least: int) -> bool:
         """Whether stretches of the prompt, of so many words at least, are most of a text."""
-        runs = _list_runs(words)
+        runs = _list_ngrams(words)
         if self.runs.isdisjoint(runs):
             return False
         known = [False] * len(words)
@@ -133,6 +133,6 @@ def split_lowercase_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _list_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+def _list_ngrams(words: Sequence[str]) -> list[tuple[str, ...]]:
     # Of unequal length: the shortest begins with the last run.
     return list(zip(*(words[at:] for at in range(RUN_WORDS)), strict=False))

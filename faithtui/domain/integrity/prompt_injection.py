@@ -59,10 +59,10 @@ def find_injections(text: str) -> tuple[Injection, ...]:
     Returns:
         In the order of the text; () for nearly every text.
     """
-    return _find_in_passage(text) if len(text) <= _REMEMBERED else _find_in_text(text)
+    return _find_in_passage(text) if len(text) <= _REMEMBERED else _search_injection_patterns(text)
 
 
-def _find_in_text(text: str) -> tuple[Injection, ...]:
+def _search_injection_patterns(text: str) -> tuple[Injection, ...]:
     read = text[:MOST_SEARCHED]
     folded = _fold_text(read)
     found = []
@@ -74,7 +74,7 @@ def _find_in_text(text: str) -> tuple[Injection, ...]:
     return tuple(sorted(found, key=lambda each: each.span.start))
 
 
-_find_in_passage: Final = lru_cache(maxsize=2048)(_find_in_text)
+_find_in_passage: Final = lru_cache(maxsize=2048)(_search_injection_patterns)
 """The same passages are retrieved for many conversations. Holds 16 MB at most."""
 
 

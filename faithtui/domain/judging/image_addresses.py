@@ -157,11 +157,12 @@ def has_credential(address: str) -> bool:
     # Parameters stand behind ?, # and, within a path, behind a semicolon.
     pairs = parse_qsl("&".join(re.split("[?#;]", rest)[1:]), keep_blank_values=True)
     return any(
-        _is_secret(name) or ("://" in value and has_credential(value)) for name, value in pairs
+        _is_secret_parameter_name(name) or ("://" in value and has_credential(value))
+        for name, value in pairs
     )
 
 
-def _is_secret(name: str) -> bool:
+def _is_secret_parameter_name(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     return "".join(words) in _SECRET_NAMES or any(
         word in _SECRET_WORDS or (word == "key" and before in _OWNERS_OF_KEYS)
@@ -206,7 +207,7 @@ def is_public(host: str) -> bool:
     return parts[-1] not in _PRIVATE_NAMES and not f".{host}".endswith(f".{_ARPA}")
 
 
-def format_address(address: str) -> str:
+def format_address_without_secrets(address: str) -> str:
     """Write an address for a message, without what may be a secret: user, password, parameters."""
     _, at, rest = address.rpartition("@")
     return ("…@" if at else "") + re.split("[?#;]", rest, maxsplit=1)[0]
@@ -249,7 +250,7 @@ def _read_ipv4(host: str) -> ipaddress.IPv4Address | None:
     a leading 0, or hexadecimal.
     """
     try:
-        numbers = [_read_number(part) for part in host.split(".")]
+        numbers = [_parse_ipv4_number(part) for part in host.split(".")]
     except ValueError:
         return None
     *first, last = numbers
@@ -262,7 +263,7 @@ def _read_ipv4(host: str) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(value)
 
 
-def _read_number(text: str) -> int:
+def _parse_ipv4_number(text: str) -> int:
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)
     if len(text) > 40:  # more digits than any address has

@@ -147,7 +147,7 @@ class JudgeProfile:
 
     def to_json(self) -> dict[str, object]:
         """Give what is set, as JSON values."""
-        return {name: value for name, value in self._list_set()}
+        return {name: value for name, value in self._list_given_parameters()}
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -160,10 +160,10 @@ class JudgeProfile:
     @property
     def identity(self) -> str:
         """What of it may change an answer, on one line; "" when nothing is set."""
-        told = {name: value for name, value in self._list_set() if name != "timeout_s"}
+        told = {name: value for name, value in self._list_given_parameters() if name != "timeout_s"}
         if self.extra_headers:
             told["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
-        return _format_identity(told) if told else ""
+        return _format_canonical_json(told) if told else ""
 
     @property
     def is_default(self) -> bool:
@@ -177,7 +177,7 @@ class JudgeProfile:
             refused: Parameters that the model does not take.
         """
         parts = []
-        for name, value in self._list_set():
+        for name, value in self._list_given_parameters():
             if name == "extra_body":
                 parts += [
                     f"{key} {json.dumps(each, ensure_ascii=False)}"
@@ -230,14 +230,14 @@ class JudgeProfile:
             found[name] = said
         return found
 
-    def _list_set(self) -> Iterator[tuple[str, Any]]:
+    def _list_given_parameters(self) -> Iterator[tuple[str, Any]]:
         for each in fields(self):
             value = getattr(self, each.name)
             if value is not None and value != {}:
                 yield each.name, dict(value) if isinstance(value, Mapping) else value
 
 
-def _is_between(low: float, high: float, *, above: bool = False) -> Callable[[object], bool]:
+def _make_range_check(low: float, high: float, *, above: bool = False) -> Callable[[object], bool]:
     def check(value: object) -> bool:
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
@@ -246,21 +246,24 @@ def _is_between(low: float, high: float, *, above: bool = False) -> Callable[[ob
     return check
 
 
-def _is_whole(low: int, high: int) -> Callable[[object], bool]:
+def _make_whole_number_check(low: int, high: int) -> Callable[[object], bool]:
     return lambda value: type(value) is int and low <= value <= high
 
 
 _RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "temperature": (_is_between(0, 2), "a number from 0 to 2, or unset"),
-    "top_p": (_is_between(0, 1, above=True), "a number above 0, at most 1, or unset"),
-    "seed": (_is_whole(-(2**63), 2**63 - 1), "a whole number, or unset"),
+    "temperature": (_make_range_check(0, 2), "a number from 0 to 2, or unset"),
+    "top_p": (_make_range_check(0, 1, above=True), "a number above 0, at most 1, or unset"),
+    "seed": (_make_whole_number_check(-(2**63), 2**63 - 1), "a whole number, or unset"),
     "reasoning_effort": (
         lambda value: isinstance(value, str) and bool(_EFFORT.fullmatch(value)),
         "a word of the provider's such as low, medium or high, or unset",
     ),
-    "max_tokens": (_is_whole(1, MOST_TOKENS), f"a whole number from 1 to {MOST_TOKENS}, or unset"),
+    "max_tokens": (
+        _make_whole_number_check(1, MOST_TOKENS),
+        f"a whole number from 1 to {MOST_TOKENS}, or unset",
+    ),
     "timeout_s": (
-        _is_between(SHORTEST_TIMEOUT_S, LONGEST_TIMEOUT_S),
+        _make_range_check(SHORTEST_TIMEOUT_S, LONGEST_TIMEOUT_S),
         "a number of seconds from 1 to 86400, or unset",
     ),
     "extra_body": (
@@ -378,7 +381,7 @@ def _hide_secret(name: str, value: object, levels: int) -> object:
 
 def hide_fingerprint_secrets(fingerprint: str) -> str:
     """Give the fingerprint of a judge without any secret that an earlier version stored in it."""
-    return _rewrite_identity(fingerprint, hide_secrets)
+    return _rewrite_fingerprint_parameters(fingerprint, hide_secrets)
 
 
 def normalise_fingerprint(fingerprint: str) -> str:
@@ -396,10 +399,10 @@ def normalise_fingerprint(fingerprint: str) -> str:
             changed["extra_headers"] = {key.lower(): each for key, each in headers.items()}
         return changed
 
-    return _rewrite_identity(fingerprint, normalise)
+    return _rewrite_fingerprint_parameters(fingerprint, normalise)
 
 
-def _rewrite_identity(
+def _rewrite_fingerprint_parameters(
     fingerprint: str, rewrite: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> str:
     """Rewrite the parameters in a fingerprint; what holds none stays as it is."""
@@ -410,10 +413,10 @@ def _rewrite_identity(
         return fingerprint
     if not isinstance(values, dict):
         return fingerprint
-    return f"{before}{mark}{_format_identity(rewrite(values))}{rest[end:]}"
+    return f"{before}{mark}{_format_canonical_json(rewrite(values))}{rest[end:]}"
 
 
-def _format_identity(values: Mapping[str, object]) -> str:
+def _format_canonical_json(values: Mapping[str, object]) -> str:
     return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
 

@@ -240,14 +240,14 @@ def _change_number(original: _Original) -> str | None:
         if word.number is not None
         and word.unit != "th"
         and _DIGITS.fullmatch(
-            original.get_spelling(word)[: _leading_digits(original.get_spelling(word))]
+            original.get_spelling(word)[: _count_leading_digits(original.get_spelling(word))]
         )
     ]
     if not numbers:
         return None
     word = original.chance.choice(numbers)
     written = original.get_spelling(word)
-    digits = written[: _leading_digits(written)]
+    digits = written[: _count_leading_digits(written)]
     held = {each.stem for text in original.passages for each in tokenise_words(text)}
     for _ in range(20):
         other = _change_digits(digits, original.chance, is_year=word.is_year)
@@ -259,7 +259,7 @@ def _change_number(original: _Original) -> str | None:
     return None
 
 
-def _leading_digits(written: str) -> int:
+def _count_leading_digits(written: str) -> int:
     found = _DIGITS.match(written)
     return found.end() if found else 0
 
@@ -297,7 +297,7 @@ def _find_names(original: _Original) -> list[Word]:
     ]
 
 
-def _invent_name(original: _Original) -> str | None:
+def _replace_name_by_invented(original: _Original) -> str | None:
     names = _find_names(original)
     if not names:
         return None
@@ -347,7 +347,7 @@ def _remove_negation(original: _Original) -> str | None:
     return original.claim[: found.start()] + original.claim[found.end() :]
 
 
-def _strengthen(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
+def _make_word_replacer(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
     def change(original: _Original) -> str | None:
         known = [
             word for word in original.words if word.text in table and not word.stem.startswith("#")
@@ -363,7 +363,7 @@ def _strengthen(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
     return change
 
 
-def _replace_word(original: _Original) -> str | None:
+def _replace_with_unrelated_word(original: _Original) -> str | None:
     usual = [
         word
         for word in original.words[1:]
@@ -431,12 +431,12 @@ _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
     ProbeKind.VERBOSITY: _add_padding,
     ProbeKind.NUMBER: _change_number,
     ProbeKind.MONTH: _change_month,
-    ProbeKind.NAME: _invent_name,
+    ProbeKind.NAME: _replace_name_by_invented,
     ProbeKind.EXCHANGED_NAMES: _exchange_names,
     ProbeKind.NEGATION_ADDED: _add_negation,
     ProbeKind.NEGATION_REMOVED: _remove_negation,
-    ProbeKind.QUANTIFIER: _strengthen(STRONGER_QUANTIFIERS),
-    ProbeKind.MODAL: _strengthen(STRONGER_MODALS),
-    ProbeKind.OTHER_WORD: _replace_word,
+    ProbeKind.QUANTIFIER: _make_word_replacer(STRONGER_QUANTIFIERS),
+    ProbeKind.MODAL: _make_word_replacer(STRONGER_MODALS),
+    ProbeKind.OTHER_WORD: _replace_with_unrelated_word,
     ProbeKind.SPLICE: _splice_sentences,
 }

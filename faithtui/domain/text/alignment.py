@@ -13,9 +13,9 @@ from typing import Final
 from faithtui.domain.text.contradictions import (
     Clash,
     ClashKind,
-    find_alternatives,
+    find_alternative_numbers,
     find_clash,
-    is_hedged_match,
+    may_be_rounded_match,
 )
 from faithtui.domain.text.doubts import (
     NEAR_COPY,
@@ -80,9 +80,11 @@ def align_claim(text: str, words: Sequence[Word], context: SentenceIndex) -> Ali
     content = select_content_words(words)
     lookups = tuple(context.find_word(word) for word in content)
     best, common_order = choose_evidence([word.stem for word in words], lookups, context)
-    disputed = find_disputed(words, content, lookups, context)
+    disputed = find_disputed_numbers(words, content, lookups, context)
     clash, is_said_elsewhere = (
-        _find_clash_and_rival(words, content, lookups, best[0], context) if best else (None, False)
+        _find_clash_and_said_elsewhere(words, content, lookups, best[0], context)
+        if best
+        else (None, False)
     )
     if is_said_elsewhere:
         clash, elsewhere = None, clash
@@ -140,7 +142,7 @@ def _find_doubt(
         if word.number is None:
             continue
         before = words[: words.index(word)]
-        if _is_small_count(word) or (before and before[-1].end == word.start):  # Q3, A380
+        if _is_small_spelled_number(word) or (before and before[-1].end == word.start):  # Q3, A380
             continue
         if not is_rounded_in_context(word, before, context):
             return Doubt(DoubtKind.NUMBER, word, None)
@@ -158,7 +160,7 @@ _MOST_COUNTED: Final = 12
 """Numbers up to it, in words, are often counted by whoever makes the claim: "his two bands"."""
 
 
-def _is_small_count(word: Word) -> bool:
+def _is_small_spelled_number(word: Word) -> bool:
     return word.text.isalpha() and word.number is not None and word.number <= _MOST_COUNTED
 
 
@@ -179,7 +181,7 @@ def find_matching_stems(
     return found
 
 
-def find_disputed(
+def find_disputed_numbers(
     words: Sequence[Word],
     content: Sequence[Word],
     lookups: Sequence[Lookup],
@@ -198,16 +200,16 @@ def find_disputed(
     ]
     if not held:
         return frozenset()
-    offered = find_alternatives(words)
+    offered = find_alternative_numbers(words)
     return frozenset(
         stem
         for stem, units in held
         if stem not in offered
-        if all(stem in find_alternatives(context.units[each].words) for each in units)
+        if all(stem in find_alternative_numbers(context.units[each].words) for each in units)
     )
 
 
-def find_agreeing_clash(
+def find_clash_in_matching_sentence(
     words: Sequence[Word],
     content: Sequence[Word],
     lookups: Sequence[Lookup],
@@ -223,11 +225,13 @@ def find_agreeing_clash(
         number: The sentence, as a unit of the context.
         context: Where they were looked up; what another sentence of it says as well is no clash.
     """
-    clash, is_said_elsewhere = _find_clash_and_rival(words, content, lookups, number, context)
+    clash, is_said_elsewhere = _find_clash_and_said_elsewhere(
+        words, content, lookups, number, context
+    )
     return None if is_said_elsewhere else clash
 
 
-def _find_clash_and_rival(
+def _find_clash_and_said_elsewhere(
     words: Sequence[Word],
     content: Sequence[Word],
     lookups: Sequence[Lookup],
@@ -250,7 +254,7 @@ def _find_clash_and_rival(
         return None, False
     if claimed is None or found is None or clash.kind is ClashKind.CONDITION:
         return clash, False
-    if clash.kind is ClashKind.NAME and _are_one_name(claimed, found, words, context):
+    if clash.kind is ClashKind.NAME and _stand_side_by_side(claimed, found, words, context):
         return None, False
     before = words[: words.index(claimed)][-2:]
     is_hedged = any(word.text in HEDGES for word in before)
@@ -263,7 +267,9 @@ def _find_clash_and_rival(
     return clash, is_said_elsewhere
 
 
-def _are_one_name(one: Word, other: Word, words: Sequence[Word], context: SentenceIndex) -> bool:
+def _stand_side_by_side(
+    one: Word, other: Word, words: Sequence[Word], context: SentenceIndex
+) -> bool:
     """Whether two names stand beside each other somewhere: first name and surname of one person."""
     pairs = {(one.stem, other.stem), (other.stem, one.stem)}
     own = pairwise(word.stem for word in words)
@@ -287,6 +293,6 @@ def is_rounded_in_context(word: Word, before: Sequence[Word], context: SentenceI
     """
     is_hedged = any(each.text in HEDGES for each in before[-2:])
     return any(
-        is_hedged_match(word, other) or (is_hedged and are_near_numbers(word, other))
+        may_be_rounded_match(word, other) or (is_hedged and are_near_numbers(word, other))
         for other in context.numbers
     )

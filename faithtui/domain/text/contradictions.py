@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from faithtui.domain.text.numbers import is_rounded
+from faithtui.domain.text.numbers import is_rounding_of
 from faithtui.domain.text.tokens import MAY, Word, stem
 from faithtui.domain.text.word_lists import (
     ABSOLUTE,
@@ -83,7 +83,7 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     )
     differing = list(_find_clashing_pairs(mine, theirs))
     names = _select_names(mine, claim), _select_names(theirs, sentence)
-    exception = None if ABSOLUTE.isdisjoint(claim_texts) else _find_exception(claim, sentence)
+    exception = None if ABSOLUTE.isdisjoint(claim_texts) else _find_exception_clash(claim, sentence)
     if not differing and not is_turned and not all(names) and exception is None:
         return None  # most pairs end here, before anything is aligned
     gaps = list(find_gaps(claim, sentence))
@@ -185,7 +185,7 @@ def is_negation(word: Word) -> bool:
     return word.text in NEGATIONS
 
 
-def is_hedged_match(claimed: Word, found: Word) -> bool:
+def may_be_rounded_match(claimed: Word, found: Word) -> bool:
     """Whether two different numbers may still be one, told with less precision."""
     if claimed.number is None or found.number is None or claimed.number == found.number:
         return claimed.number == found.number
@@ -193,12 +193,12 @@ def is_hedged_match(claimed: Word, found: Word) -> bool:
         return claimed.measure.is_near(found.measure)
     if claimed.is_year or found.is_year or claimed.unit == "th" or found.unit == "th":
         return False
-    return is_rounded(
+    return is_rounding_of(
         claimed.number, found.number, decimals=claimed.decimals, other_decimals=found.decimals
     )
 
 
-def find_alternatives(sentence: Sequence[Word]) -> frozenset[str]:
+def find_alternative_numbers(sentence: Sequence[Word]) -> frozenset[str]:
     """Stems of the numbers and dates that a sentence gives only as one of several.
 
     "In 1923, or 1932 by other accounts": whoever says one of them alone says more than the
@@ -219,7 +219,7 @@ def find_alternatives(sentence: Sequence[Word]) -> frozenset[str]:
                 left.append(word)
                 continue
             for other in left:
-                if _are_of_a_kind(other, word):
+                if _are_both_numbers_or_words(other, word):
                     found |= {other.stem, word.stem}
             right.append(word)
         elif word.is_content and word.text not in _HEDGES_OF_ALTERNATIVES:
@@ -237,7 +237,7 @@ _HEDGES_OF_ALTERNATIVES: Final = frozenset(
 """Words that may stand between two alternatives."""
 
 
-def _are_of_a_kind(one: Word, other: Word) -> bool:
+def _are_both_numbers_or_words(one: Word, other: Word) -> bool:
     return one.stem != other.stem and (one.number is None) == (other.number is None)
 
 
@@ -306,7 +306,7 @@ _ALIKE_NAME: Final = 3
 """Letters that make two names alike: Mike and Michael are not, Alex and Alexander are."""
 
 
-def _find_exception(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
+def _find_exception_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     """What the claim says of all, and the sentence takes something out of."""
     absolute = next((word for word in claim if word.text in ABSOLUTE), None)
     if absolute is None or any(word.text in CONDITIONS for word in claim):
@@ -374,7 +374,7 @@ def _numbers_clash(one: Word, other: Word) -> bool:
         return False
     if one.measure is not None and other.measure is not None:
         return one.measure.clashes(other.measure)
-    return not is_hedged_match(one, other) and not is_hedged_match(other, one)
+    return not may_be_rounded_match(one, other) and not may_be_rounded_match(other, one)
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from typing import Final
 from faithtui.domain.text.contradictions import Gap, find_gaps, is_name, is_negation
 from faithtui.domain.text.sentence_index import (
     SentenceIndex,
-    compute_common_length,
+    compute_lcs_length,
     make_position_bits,
 )
 from faithtui.domain.text.tokens import Word
@@ -111,13 +111,13 @@ def find_near_copy_doubt(
             (
                 not NEGATIONS.isdisjoint(texts[0] | texts[1])
                 and _count_negations(claim) != _count_negations(sentence),
-                _find_negation,
+                _find_negation_doubt,
             ),
-            (not POSSIBLE.isdisjoint(texts[1] - texts[0]), _find_certainty),
+            (not POSSIBLE.isdisjoint(texts[1] - texts[0]), _find_certainty_doubt),
             (
                 not UNIVERSAL.isdisjoint(texts[0] - texts[1])
                 and not SOME_OF_MANY.isdisjoint(texts[1] - texts[0]),
-                _find_quantifier,
+                _find_quantifier_doubt,
             ),
         )
         if is_possible
@@ -127,14 +127,14 @@ def find_near_copy_doubt(
         for rule in rules:
             if (doubt := rule(gaps)) is not None:
                 return doubt
-    return _find_exchange(claim, sentence) if common_order < 1 else None
+    return _find_exchanged_names(claim, sentence) if common_order < 1 else None
 
 
 def _count_negations(words: Sequence[Word]) -> int:
     return sum(map(is_negation, words))
 
 
-def _find_negation(gaps: Sequence[Gap]) -> Doubt | None:
+def _find_negation_doubt(gaps: Sequence[Gap]) -> Doubt | None:
     """A negation where the other side has neither one nor another word of content."""
     for gap in gaps:
         if gap.following is None:  # "No, the band …", and what a fragment leaves out
@@ -149,7 +149,7 @@ def _find_negation(gaps: Sequence[Gap]) -> Doubt | None:
     return None
 
 
-def _find_certainty(gaps: Sequence[Gap]) -> Doubt | None:
+def _find_certainty_doubt(gaps: Sequence[Gap]) -> Doubt | None:
     """A "may" that the claim leaves out, or says "will" in place of."""
     for gap in gaps:
         found = next((word for word in gap.found if word.text in POSSIBLE), None)
@@ -163,7 +163,7 @@ def _find_certainty(gaps: Sequence[Gap]) -> Doubt | None:
     return None
 
 
-def _find_quantifier(gaps: Sequence[Gap]) -> Doubt | None:
+def _find_quantifier_doubt(gaps: Sequence[Gap]) -> Doubt | None:
     for gap in gaps:
         claimed = next((word for word in gap.claimed if word.text in UNIVERSAL), None)
         found = next((word for word in gap.found if word.text in SOME_OF_MANY), None)
@@ -172,7 +172,7 @@ def _find_quantifier(gaps: Sequence[Gap]) -> Doubt | None:
     return None
 
 
-def _find_exchange(claim: Sequence[Word], sentence: Sequence[Word]) -> Doubt | None:
+def _find_exchanged_names(claim: Sequence[Word], sentence: Sequence[Word]) -> Doubt | None:
     """Two names whose places have to be exchanged to make the claim the sentence's own words."""
     stems = [word.stem for word in claim]
     held = {word.stem for word in sentence}
@@ -185,14 +185,14 @@ def _find_exchange(claim: Sequence[Word], sentence: Sequence[Word]) -> Doubt | N
     if len(names) < 2:
         return None
     own = [word.stem for word in sentence]
-    now = compute_common_length(make_position_bits(stems), len(stems), own)
+    now = compute_lcs_length(make_position_bits(stems), len(stems), own)
     for number, one in enumerate(names):
         for two in names[number + 1 :]:
             if stems[one] == stems[two] or own.index(stems[one]) < own.index(stems[two]):
                 continue
             other = list(stems)
             other[one], other[two] = stems[two], stems[one]
-            common = compute_common_length(make_position_bits(other), len(other), own)
+            common = compute_lcs_length(make_position_bits(other), len(other), own)
             if common >= now + 2 or (common == len(stems) > now):
                 return Doubt(DoubtKind.EXCHANGED_NAMES, claim[one], claim[two])
     return None

@@ -17,8 +17,8 @@ from typing import Final
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import (
     AGREEING_SHARE,
-    find_agreeing_clash,
-    find_disputed,
+    find_clash_in_matching_sentence,
+    find_disputed_numbers,
     find_matching_stems,
     select_content_words,
 )
@@ -140,12 +140,14 @@ def compute_overlap(claim: TokenisedText, other: TokenisedText) -> float:
         return 0.0
     words = {word.stem: word for word in claim.words if word.stem in weights}
     found = {stem: other.index.find_word(word) for stem, word in words.items()}
-    disputed = find_disputed(claim.words, tuple(words.values()), tuple(found.values()), other.index)
+    disputed = find_disputed_numbers(
+        claim.words, tuple(words.values()), tuple(found.values()), other.index
+    )
     missing = [stem for stem, (strength, _) in found.items() if not strength or stem in disputed]
     return 1 - sum(weights[stem] for stem in missing) / total
 
 
-def find_sentence(
+def find_source_sentence(
     piece: TokenisedText, passage: TokenisedText, span: Span | None = None
 ) -> int | None:
     """Find the sentence of a passage that a truth was drawn from.
@@ -193,7 +195,7 @@ def choose_excerpt(
         if any(span.start < each.end and each.start < span.end for each in needed)
     }
     if claim is not None:
-        _add_telling_sentences(passage, claim, chosen, budget)
+        _add_informative_sentences(passage, claim, chosen, budget)
     chosen = chosen or {0}
     length = sum(spans[index].end - spans[index].start for index in chosen)
     grown = True
@@ -218,7 +220,7 @@ def choose_excerpt(
     return tuple(merged)
 
 
-def _add_telling_sentences(
+def _add_informative_sentences(
     passage: TokenisedText, claim: TokenisedText, chosen: set[int], budget: int
 ) -> None:
     """Add the sentences that have words of a claim which the chosen ones lack, rare ones first.
@@ -229,7 +231,7 @@ def _add_telling_sentences(
     words = {each.text for each in select_content_words(claim.words) if len(each.text) > 2}
     held: dict[int, set[str]] = {}
     starts = [span.start for span in spans]
-    for at, word in _find_words(passage.text, frozenset(words)):
+    for at, word in _find_words_by_prefix(passage.text, frozenset(words)):
         index = bisect_right(starts, at) - 1
         if index >= 0 and at < spans[index].end:
             held.setdefault(index, set()).add(word)
@@ -256,7 +258,7 @@ def _add_telling_sentences(
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)
-def _find_words(text: str, words: frozenset[str]) -> tuple[tuple[int, str], ...]:
+def _find_words_by_prefix(text: str, words: frozenset[str]) -> tuple[tuple[int, str], ...]:
     """Find where words of a text begin like some words."""
     if not words:
         return ()
@@ -315,7 +317,7 @@ class _ClaimAlignment:
             content,
             lookups,
             context,
-            find_disputed(claim.words, content, lookups, context),
+            find_disputed_numbers(claim.words, content, lookups, context),
             _find_clashes(claim, dict(zip(weights, lookups, strict=True)), context),
             {number: min(1.0, score / total) for number, score in scores.held.items()},
             sorted(scores.held),
@@ -323,7 +325,7 @@ class _ClaimAlignment:
             total / (total - clashing) if total > clashing else 0.0,
         )
 
-    def list_missing(self, passage: str, first: int, past: int) -> tuple[Span, ...]:
+    def list_missing_words(self, passage: str, first: int, past: int) -> tuple[Span, ...]:
         """List the words that a passage does not have: its sentences go from `first` to `past`."""
         spans = []
         glued: frozenset[str] | None = None
@@ -343,7 +345,7 @@ def _list_glued_stems(text: str) -> frozenset[str]:
     return frozenset(word.stem for word in tokenise_words(parts))
 
 
-def _list_contested(clashes: Iterable[Clash]) -> tuple[Span, ...]:
+def _list_clashing_words(clashes: Iterable[Clash]) -> tuple[Span, ...]:
     """List the words of the claim that clash with a sentence."""
     words = {
         word.span
@@ -373,7 +375,9 @@ def _find_clashes(
         counts = Counter(chain.from_iterable(units for _, units in lookups))
         for number, count in counts.items():
             if count >= least and number not in clashes:
-                clash = find_agreeing_clash(unit.words, content, lookups, number, context)
+                clash = find_clash_in_matching_sentence(
+                    unit.words, content, lookups, number, context
+                )
                 if clash is not None:
                     clashes[number] = clash
     return clashes
@@ -401,10 +405,10 @@ def _rank_passage(
     for truth in truths:
         span = truth.span
         if span is None:
-            index = find_sentence(truth.text, passage)
+            index = find_source_sentence(truth.text, passage)
             span = None if index is None else passage.sentences[index]
         if span is not None and span.end <= len(passage.text):
-            _add_quote(quotes, Quote(span, truth.stance))
+            _add_nonoverlapping_quote(quotes, Quote(span, truth.stance))
     if not quotes and best is not None and match * aligned.subject >= QUOTE_MIN_SHARE:
         quotes.append(Quote(passage.sentences[best], None))
     clashes = {n: aligned.clashes[first + n] for n in here if first + n in aligned.clashes}
@@ -413,7 +417,7 @@ def _rank_passage(
         clashes = {}
     worst = sorted(clashes, key=lambda n: (-aligned.shares[first + n], n))[:_MOST_CLASHES]
     for index in sorted(worst):
-        _add_quote(quotes, Quote(passage.sentences[index], None))
+        _add_nonoverlapping_quote(quotes, Quote(passage.sentences[index], None))
     quotes.sort(key=lambda quote: quote.span.start)
     read = [quote.span for quote in quotes]
     if not read and best is not None:
@@ -425,15 +429,15 @@ def _rank_passage(
         match,
         None if best is None else passage.sentences[best],
         tuple(quotes),
-        _find_marks(aligned, passage, read, differing),
+        _find_words_to_highlight(aligned, passage, read, differing),
         tuple(dict.fromkeys(clashes[n].kind for n in sorted(clashes))),
-        aligned.list_missing(passage.text, first, past),
-        _list_contested(clashes.values()),
+        aligned.list_missing_words(passage.text, first, past),
+        _list_clashing_words(clashes.values()),
     )
     return ranked, worth
 
 
-def _add_quote(quotes: list[Quote], quote: Quote) -> None:
+def _add_nonoverlapping_quote(quotes: list[Quote], quote: Quote) -> None:
     """Keep quotes apart: where two touch, the one that contradicts stays, else the first."""
     touching = [
         other
@@ -449,7 +453,7 @@ def _add_quote(quotes: list[Quote], quote: Quote) -> None:
     quotes.append(quote)
 
 
-def _find_marks(
+def _find_words_to_highlight(
     aligned: _ClaimAlignment,
     passage: TokenisedText,
     read: Sequence[Span],
@@ -468,7 +472,7 @@ def _find_marks(
         for key in word.keys
     }
     marks: list[WordMark] = []
-    inside = _find_sentences(passage, read)
+    inside = _find_touched_sentences(passage, read)
     for number in sorted(inside | {n for stem in anywhere for n in here.get(stem, ())}):
         sentence = passage.sentences[number]
         stretches = [each for each in read if each.start < sentence.end] if number in inside else ()
@@ -486,11 +490,11 @@ def _find_marks(
             if not is_read and (not shared or kind not in ("number", "name", "date")):
                 continue
             matched = shared and word.stem not in aligned.disputed
-            _add_mark(marks, WordMark(word.span, kind, matched, differs))
+            _add_or_extend_highlight(marks, WordMark(word.span, kind, matched, differs))
     return tuple(marks)
 
 
-def _find_sentences(passage: TokenisedText, read: Sequence[Span]) -> set[int]:
+def _find_touched_sentences(passage: TokenisedText, read: Sequence[Span]) -> set[int]:
     """Number the sentences that touch any of some stretches."""
     found: set[int] = set()
     for span in read:
@@ -500,7 +504,7 @@ def _find_sentences(passage: TokenisedText, read: Sequence[Span]) -> set[int]:
     return found
 
 
-def _add_mark(marks: list[WordMark], mark: WordMark) -> None:
+def _add_or_extend_highlight(marks: list[WordMark], mark: WordMark) -> None:
     """Keep marks apart: pairs of characters overlap where a script has no blanks."""
     last = marks[-1] if marks else None
     if last is None or last.span.end <= mark.span.start:

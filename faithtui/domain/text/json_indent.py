@@ -41,18 +41,18 @@ def _join_tokens(tokens: list[str]) -> str:
             depth += 1
             parts.append(token)
             if following != _CLOSING[token]:
-                parts.append(_break_line(depth))
+                parts.append(_make_indented_newline(depth))
         elif token in ("}", "]"):
             depth -= 1
             if parts[-1] not in _CLOSING:
-                parts.append(_break_line(depth))
+                parts.append(_make_indented_newline(depth))
             parts.append(token)
         elif token == ",":
-            parts += [",", _break_line(depth)]
+            parts += [",", _make_indented_newline(depth)]
         else:
             parts.append(": " if token == ":" else token)
     return "".join(parts)
 
 
-def _break_line(depth: int) -> str:
+def _make_indented_newline(depth: int) -> str:
     return "\n" + " " * (_STEP * min(depth, _DEEPEST))

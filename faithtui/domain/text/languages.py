@@ -116,7 +116,7 @@ def are_comparable_languages(one: str | None, other: str | None) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _list_languages_by_word() -> dict[str, list[str]]:
+def _map_words_to_languages() -> dict[str, list[str]]:
     """Small word to the languages it is a small word of.
 
     What is one in English too ("do", "he", "to") tells of no other language, nor does one letter.
@@ -132,7 +132,7 @@ def _list_languages_by_word() -> dict[str, list[str]]:
 
 def _detect_latin_language(words: Sequence[str]) -> str | None:
     hits: dict[str, int] = {}
-    for languages in map(_list_languages_by_word().get, words):
+    for languages in map(_map_words_to_languages().get, words):
         for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
     first, second = (*sorted(hits.values(), reverse=True), 0, 0)[:2]

@@ -24,7 +24,7 @@ def find_span(piece: str, text: str) -> Span | None:
     return Span(*found.span()) if found else None
 
 
-def find_closest_text(piece: str, texts: Sequence[str]) -> int:
+def find_closest_text_index(piece: str, texts: Sequence[str]) -> int:
     """Choose the text that repeats most of a piece's words.
 
     Args:

@@ -77,7 +77,7 @@ def is_near(one: float, other: float) -> bool:
     return abs(one - other) <= abs(one) * NEAR_SHARE
 
 
-def is_rounded(value: float, other: float, *, decimals: int, other_decimals: int) -> bool:
+def is_rounding_of(value: float, other: float, *, decimals: int, other_decimals: int) -> bool:
     """Whether a number may be another one told with less precision.
 
     True when the other rounds or is cut off to it at its precision: its decimals, or its trailing

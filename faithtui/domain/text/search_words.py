@@ -27,8 +27,8 @@ def fold_word(word: str) -> str:
     return "".join(each for each in parts if not unicodedata.combining(each))
 
 
-def contains_words(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
-    """Whether `find_words` finds anything, much faster in a long text.
+def contains_phrase(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
+    """Whether `find_phrase_spans` finds anything, much faster in a long text.
 
     Args:
         wanted: Folded words in order; () is nowhere.
@@ -49,7 +49,9 @@ def _fold_text(text: str) -> str:
     return fold_word(text)
 
 
-def find_words(wanted: Sequence[str], text: str, *, begins: bool = False) -> list[tuple[int, int]]:
+def find_phrase_spans(
+    wanted: Sequence[str], text: str, *, begins: bool = False
+) -> list[tuple[int, int]]:
     """Find where words stand one after the other.
 
     Args:

@@ -271,7 +271,7 @@ class SentenceScores:
         units = self._context.units
         worths = {}
         for number in candidates:
-            order = compute_common_length(places, count, units[number].stems) / count
+            order = compute_lcs_length(places, count, units[number].stems) / count
             beside = self._weigh_neighbours(number)
             worth = self.held[number] + _NEIGHBOUR_WEIGHT * beside + _ORDER_WEIGHT * order
             worths[number] = worth, order
@@ -370,7 +370,7 @@ def make_position_bits(stems: Sequence[str]) -> dict[str, int]:
     return places
 
 
-def compute_common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
+def compute_lcs_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
     """Length, in words, of the longest common subsequence of a claim's stems and a sentence's.
 
     Args:

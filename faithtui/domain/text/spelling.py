@@ -12,7 +12,7 @@ _ALIKE_LETTERS: Final = 5
 """Shorter words are never taken for misspelt ones."""
 
 
-def load_comparison() -> None:
+def preload_rapidfuzz() -> None:
     """Import what compares spellings, so that the first claim shown does not wait for it."""
     from rapidfuzz import fuzz, process  # noqa: F401  # loading them is the purpose
 

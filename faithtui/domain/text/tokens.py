@@ -177,7 +177,7 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
     is_after_number = False
     numbers: dict[int, None] = {}
     # Half the time of a call with defaults; a context has thousands of words.
-    make, make_plain, add = tuple.__new__, _make_plain_word, found.append
+    make, make_plain, add = tuple.__new__, _make_context_free_fields, found.append
     for match in pattern.finditer(text, start, past):
         rest = make_plain(match[0])
         if rest is not None and not is_after_number:
@@ -194,11 +194,13 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
         if is_after_number:
             numbers[len(found) - 1] = None
     if numbers:
-        _add_readings(found, numbers, looked_at, start)
+        _add_alternative_readings(found, numbers, looked_at, start)
     return found
 
 
-def _add_readings(found: list[Word], numbers: Iterable[int], text: str, start: int) -> None:
+def _add_alternative_readings(
+    found: list[Word], numbers: Iterable[int], text: str, start: int
+) -> None:
     """Give numbers, and the units behind them, what else they may be written as.
 
     Args:
@@ -214,7 +216,7 @@ def _add_readings(found: list[Word], numbers: Iterable[int], text: str, start: i
         last = found[own[-1]] if own else None
         if last is None or last.number is None:
             continue
-        scale = _find_scale(text[last.start - start : each.end], last.number)
+        scale = _compute_scale_factor(text[last.start - start : each.end], last.number)
         for place in own:
             _add_alias(found, place, each.value * scale)
         _add_measure(found, own[-1], each.value * scale)
@@ -229,12 +231,12 @@ def _add_readings(found: list[Word], numbers: Iterable[int], text: str, start: i
         if word.number is None or word.unit == "th" or following.start - word.end > 1:
             continue
         if following.text in NUMBER_SUFFIXES:
-            _add_suffix(found, place)
+            _add_scale_suffix_reading(found, place)
         if following.stem in _UNIT_SIZES:
             _add_measure(found, place, word.number)
 
 
-def _find_scale(digits: str, value: float) -> float:
+def _compute_scale_factor(digits: str, value: float) -> float:
     """What a word behind the last digits multiplied them by: 1e9 for the "3 billion" of "1. 3"."""
     return value / float(digits) if digits.isdecimal() and float(digits) else 1.0
 
@@ -246,7 +248,7 @@ def _add_alias(found: list[Word], place: int, value: float) -> None:
         found[place] = word._replace(aliases=(*word.aliases, alias))
 
 
-def _get_joined(found: Sequence[Word], place: int, most_between: int) -> Word | None:
+def _find_adjacent_word(found: Sequence[Word], place: int, most_between: int) -> Word | None:
     """The word behind a number when it stands close; None otherwise."""
     if place + 1 == len(found):
         return None
@@ -254,9 +256,9 @@ def _get_joined(found: Sequence[Word], place: int, most_between: int) -> Word | 
     return following if following.start - found[place].end <= most_between else None
 
 
-def _add_suffix(found: list[Word], place: int) -> None:
+def _add_scale_suffix_reading(found: list[Word], place: int) -> None:
     """Read the letter of "1.5M" and "3B", where it may also be a unit."""
-    word, following = found[place], _get_joined(found, place, 0)
+    word, following = found[place], _find_adjacent_word(found, place, 0)
     if following is not None and following.end - following.start == 1:
         letter = following.text if following.text in NUMBER_SUFFIXES else ""
         if letter:
@@ -266,7 +268,7 @@ def _add_suffix(found: list[Word], place: int) -> None:
 
 
 def _add_measure(found: list[Word], place: int, value: float) -> None:
-    following = _get_joined(found, place, 1)
+    following = _find_adjacent_word(found, place, 1)
     if following is None or following.stem not in _UNIT_SIZES or found[place].unit:
         return
     dimension, size = _UNIT_SIZES[following.stem]
@@ -286,7 +288,7 @@ def tokenise_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
     """
     sentence = text[start:end]
     pattern = _ASCII_PLAIN_TOKEN if sentence.isascii() else _PLAIN_TOKEN
-    stems = tuple(map(_make_plain_stem, pattern.findall(sentence)))
+    stems = tuple(map(_make_context_free_stem, pattern.findall(sentence)))
     return None if None in stems else cast("tuple[str, ...]", stems)
 
 
@@ -377,7 +379,7 @@ def has_own_capital(raw: str) -> bool:
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _make_plain_form(token: str) -> _WordForm | None:
+def _make_context_free_form(token: str) -> _WordForm | None:
     """What a token is; None when it takes its neighbours or the text around it to tell."""
     if token[0].isdecimal() or not (token.isascii() or _SPACELESS.search(token) is None):
         return None
@@ -386,15 +388,15 @@ def _make_plain_form(token: str) -> _WordForm | None:
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _make_plain_word(token: str) -> tuple[object, ...] | None:
+def _make_context_free_fields(token: str) -> tuple[object, ...] | None:
     """Everything but the offsets of a word that tells by itself; None for others."""
-    form = _make_plain_form(token)
+    form = _make_context_free_form(token)
     return None if form is None else Word(0, 0, *form)[2:]
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _make_plain_stem(token: str) -> str | None:
-    form = _make_plain_form(token)
+def _make_context_free_stem(token: str) -> str | None:
+    form = _make_context_free_form(token)
     if form is None:
         # "one" is a number only beside a tens word or a scale, and those are noticed themselves.
         return (
@@ -429,7 +431,7 @@ def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, 
             return
     unit = ""
     before = text[start - 1 : start] if start > begin else ""
-    if match["rank"] and not _is_day(text, start, end, begin, past):
+    if match["rank"] and not _is_day_of_month(text, start, end, begin, past):
         unit = "th"
     elif before and before in CURRENCIES:
         unit = before
@@ -441,7 +443,7 @@ def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, 
     found.append(_make_number(start, end, written, value, unit, len(digits.partition(".")[2])))
 
 
-def _is_day(text: str, start: int, end: int, begin: int, past: int) -> bool:
+def _is_day_of_month(text: str, start: int, end: int, begin: int, past: int) -> bool:
     """Whether a rank is the day of a month: 3rd May, May 3rd."""
     if _RANKED_DAY.match(text, end, past):
         return True
@@ -477,7 +479,7 @@ def _extend_number(
         return False
     if last.number is None:
         if normal in NUMBER_SCALES and last.text == "a" and len(normal) > 2:
-            _merge_article(found, text, end)
+            _merge_article_into_number(found, text, end)
             return True
         is_joined = len(found) > 1 and last.start - found[-2].end <= 1
         number = found[-2] if is_joined and last.text in ("and", "per") else None
@@ -537,7 +539,7 @@ def _scale_earlier_number(found: list[Word], scale: float) -> None:
         found[place] = word._replace(stem=f"#{scaled:.12g}", number=scaled)
 
 
-def _merge_article(found: list[Word], text: str, end: int) -> None:
+def _merge_article_into_number(found: list[Word], text: str, end: int) -> None:
     """Read "a million" as a number, and "half a million"."""
     article = found.pop()
     start = article.start

@@ -72,7 +72,7 @@ def make_visible(text: str) -> str:
     shown = _SPECIAL.sub(_replace_special, text.replace("\r\n", "\n"))
     if shown.isascii():
         return shown
-    piled, leading = _compile_mark_patterns()
+    piled, leading = _compile_combining_mark_patterns()
     return leading.sub("◌", piled.sub(r"\1", shown))
 
 
@@ -129,19 +129,19 @@ def _is_variation_selector(code: int) -> bool:
 
 
 @cache
-def _compile_mark_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _compile_combining_mark_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compile the patterns for piles of marks and for marks without a base.
 
     Made on first need: looking at every character takes some 10 ms.
     """
     # Marks beyond 0x1FFFF are variation selectors, which are gone by then.
-    low = "".join(_list_mark_ranges(range(0x300, 0x10000)))
-    high = "".join(_list_mark_ranges(range(0x10000, 0x20000)))
+    low = "".join(_list_combining_mark_ranges(range(0x300, 0x10000)))
+    high = "".join(_list_combining_mark_ranges(range(0x10000, 0x20000)))
     mark = f"(?:[{low}]|(?=[{_ASTRAL}])[{high}])"
     return re.compile(f"({mark}{{2}}){mark}+"), re.compile(f"^(?={mark})", re.MULTILINE)
 
 
-def _list_mark_ranges(codes: range) -> Iterator[str]:
+def _list_combining_mark_ranges(codes: range) -> Iterator[str]:
     """List the characters that take no room of their own, as parts of a character class."""
     start = None
     for code in codes:

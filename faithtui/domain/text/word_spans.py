@@ -17,7 +17,7 @@ def find_word_spans(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _WORD.finditer(text)]
 
 
-def select_words(
+def find_touched_word_indices(
     words: Iterable[tuple[int, int]], stretches: Iterable[tuple[int, int]]
 ) -> frozenset[int]:
     """Name the words that stretches of a text touch, by their place among all words.

@@ -40,7 +40,7 @@ async def drive_pending_conversations(
     Raises:
         StoreError: The store cannot be written.
     """
-    pending = execution.store.runs.list_pending(execution.row.id)
+    pending = execution.store.runs.list_pending_items(execution.row.id)
     for start in range(0, len(pending), AT_ONCE):
         async with execution.control.conversations:  # held while the run is paused
             await _drive_conversations(

@@ -25,7 +25,7 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
-    emit_refused_parameters,
+    emit_future_parameter_refusals,
     execute_opened_run,
     make_refused_parameters,
     open_run_judge,
@@ -33,7 +33,7 @@ from faithtui.engine.runs.run_execution import (
 )
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
-from faithtui.judges.providers.batches import BatchClient, open_batches
+from faithtui.judges.providers.batches import BatchClient, open_batch_client
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.store.calls.batch_records import BY_FILE, OutstandingBatches
 from faithtui.store.records import RunRow, RunState
@@ -92,11 +92,11 @@ async def advance_run(
             row = _reopen_unfinished(store, row)
 
         async def advance_batches(execution: RunExecution) -> RunEnding:
-            emit_refused_parameters(execution, refused)
+            emit_future_parameter_refusals(execution, refused)
             try:
                 opening = clients or _open_batch_client(row, environment, refused)
             except JudgeUnsupported as error:
-                return RunState.STOPPED, f"{error}. {suggest_batch_export(run)}"
+                return RunState.STOPPED, f"{error}. {format_batch_export_hint(run)}"
             async with opening as client, judge as opened:
                 return await _BatchRunner(execution, client, opened, environment).run_to_ending(row)
 
@@ -147,7 +147,7 @@ async def cancel_batches(
                         each.uid,
                         total=each.requests,
                         since=each.created_at,
-                        known=batches.provider_ids(),
+                        known=batches.list_provider_batch_ids(),
                     )
                     try:
                         if name is None:
@@ -171,7 +171,7 @@ def _open_batch_client(
         ConfigError: Its key is missing, or its address cannot be used.
         JudgeUnsupported: It has none.
     """
-    return open_batches(
+    return open_batch_client(
         row.spec.judge,
         base_url=row.spec.base_url,
         profile=row.spec.profile,
@@ -181,7 +181,7 @@ def _open_batch_client(
     )
 
 
-def suggest_batch_export(run: RunId) -> str:
+def format_batch_export_hint(run: RunId) -> str:
     """Say how a server without batches gets many questions at once."""
     return (
         f"`faithtui batch export {run} FILE` writes the questions in OpenAI's form, for servers"
@@ -202,7 +202,7 @@ def _reopen_unfinished(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
     if row.state not in _SETTLED or store.batches.sum_outstanding(row.id).questions:
         return row
-    store.runs.reopen_unfinished_items(row.id, store.runs.list_unfinished(row.id))
+    store.runs.reopen_unfinished_items(row.id, store.runs.list_unfinished_items(row.id))
     return store.runs.row(row.id)
 
 
@@ -245,11 +245,11 @@ class _BatchRunner:
         run, spec = execution.row.id, execution.row.spec
         if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
-        has_changed = await self.tracker.update_batches(batches.list_open(run))
+        has_changed = await self.tracker.poll_batches(batches.list_open(run))
         self._raise_if_pointless()
         self.submitter = BatchSubmitter(execution, self.client, self.environment)
         out = batches.sum_outstanding(run)
-        if out.questions and not has_changed and self._is_unchanged(before):
+        if out.questions and not has_changed and self._can_skip_driving(before):
             return RunState.WAITING, describe_batches_out(out, run)
         while True:
             collector = self._make_collector()
@@ -262,12 +262,12 @@ class _BatchRunner:
             await self.submitter.submit_batches(collector.buffer, everything=True)
             if not collector.other_batches:
                 break
-            if not await self.tracker.update_batches(batches.rows(collector.other_batches)):
+            if not await self.tracker.poll_batches(batches.rows(collector.other_batches)):
                 break
             self._raise_if_pointless()
         return await self._make_ending(collector)
 
-    def _is_unchanged(self, before: RunRow) -> bool:
+    def _can_skip_driving(self, before: RunRow) -> bool:
         """Whether driving everything again would find nothing new, when no batch has ended.
 
         A run that was cut short waits without a reason, and one with a budget may have room now.
@@ -297,7 +297,7 @@ class _BatchRunner:
         Raises:
             BudgetReached: What is left does not fit into the budget.
         """
-        ending = find_ending(self.execution, collector, self._list_troubles())
+        ending = find_stop_reason(self.execution, collector, self._list_troubles())
         if ending is None:
             await self.submitter.raise_if_over_budget()
             raise AssertionError("a conversation waits for something that nobody was asked")
@@ -309,7 +309,7 @@ class _BatchRunner:
         return [*over, *self.tracker.troubles, *self.submitter.troubles]
 
 
-def find_ending(
+def find_stop_reason(
     execution: RunExecution, collector: QuestionCollector, more: Sequence[str] = ()
 ) -> RunEnding | None:
     """Say where a run stands that was driven as far as it goes.

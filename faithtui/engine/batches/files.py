@@ -22,7 +22,11 @@ from typing import Final
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
 from faithtui.engine.batches.batch_driver import drive_pending_conversations
-from faithtui.engine.batches.batch_run import find_ending, hold_batch_lease, suggest_batch_export
+from faithtui.engine.batches.batch_run import (
+    find_stop_reason,
+    hold_batch_lease,
+    format_batch_export_hint,
+)
 from faithtui.engine.batches.question_collector import (
     CollectedQuestion,
     QuestionBuffer,
@@ -45,7 +49,7 @@ from faithtui.engine.runs.run_execution import (
 )
 from faithtui.errors import ExportError, InputError
 from faithtui.judges.base import Judge, JudgeRequest
-from faithtui.judges.providers.batches import BatchResult, QuestionFile, open_question_file
+from faithtui.judges.providers.batches import BatchResult, QuestionFile, open_question_file_format
 from faithtui.output_files import write_text
 from faithtui.store.calls.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
 from faithtui.store.records import RunRow, RunState
@@ -105,7 +109,7 @@ async def export_questions(
         row = store.runs.row(run)
         check_run_image_hosts(store, row, environment.image_hosts)
         spec = row.spec
-        lines = open_question_file(
+        lines = open_question_file_format(
             spec.judge,
             base_url=spec.base_url,
             redact=environment.redact,
@@ -141,12 +145,12 @@ async def export_questions(
                         write_text(path, lines_of_spool, force=False)
             if questions:
                 await execution.writer.write(
-                    lambda: store.batches.plan_batch(
+                    lambda: store.batches.record_planned_batch(
                         run, uid, list(questions.values()), provider_id=BY_FILE
                     )
                 )
             count = len(questions)
-            ending = find_ending(execution, collector)
+            ending = find_stop_reason(execution, collector)
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
@@ -189,7 +193,7 @@ async def import_answers(
     async with hold_batch_lease(store):
         row = store.runs.row(run)
         spec = row.spec
-        lines = open_question_file(
+        lines = open_question_file_format(
             spec.judge,
             base_url=spec.base_url,
             redact=environment.redact,
@@ -203,12 +207,12 @@ async def import_answers(
                 for batch in batches.rows(uids):
                     if batch.run != run:
                         continue
-                    waiting = batches.list_waiting(batch.uid)
+                    waiting = batches.list_waiting_questions(batch.uid)
                     results = _parse_results(path, form, batch.uid, waiting)
                     read = await store_results(execution, environment, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
-                    if waiting and not batches.list_waiting(batch.uid):
+                    if waiting and not batches.list_waiting_questions(batch.uid):
                         await execution.writer.write(batches.end_batch, batch.uid, UNANSWERED)
             imported.ignored = sum(uids.values()) - imported.answered - imported.failed
             collector = _make_collector(execution, environment, lambda each: 0)
@@ -219,10 +223,10 @@ async def import_answers(
 
             await drive_pending_conversations(execution, judge, collector, take_nothing)
             left = len(collector.buffer.left_out_keys)
-            return find_ending(execution, collector) or (
+            return find_stop_reason(execution, collector) or (
                 RunState.WAITING,
                 f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
-                f"{suggest_batch_export(run)}",
+                f"{format_batch_export_hint(run)}",
             )
 
         await _work_on_run_without_asking(store, row, emit, environment, read_answers)

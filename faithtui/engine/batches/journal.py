@@ -35,7 +35,7 @@ class BatchTracker:
     stop_error: JudgeError | None = None
     """Why going on is pointless, if it is."""
 
-    async def update_batches(self, rows: Iterable[BatchRow]) -> bool:
+    async def poll_batches(self, rows: Iterable[BatchRow]) -> bool:
         """Look how far batches are, and read the results of those that have ended.
 
         One that cannot be looked at now does not keep the others from it.
@@ -55,7 +55,7 @@ class BatchTracker:
             if row.provider_id == BY_FILE:
                 continue
             try:
-                has_changed |= await self._update_batch(row)
+                has_changed |= await self._poll_batch(row)
             except JudgeUnusable:
                 raise
             except JudgeRequestRejected as error:
@@ -68,7 +68,7 @@ class BatchTracker:
                 self.troubles.append(str(error))
         return has_changed
 
-    async def _update_batch(self, row: BatchRow) -> bool:
+    async def _poll_batch(self, row: BatchRow) -> bool:
         """Look after one batch.
 
         Raises:
@@ -82,7 +82,7 @@ class BatchTracker:
                 row.uid,
                 total=row.requests,
                 since=row.created_at,
-                known=batches.provider_ids(),
+                known=batches.list_provider_batch_ids(),
             )
             if provider_id is None:
                 await write(batches.close_failed_batch, row.uid, _NEVER_CAME)
@@ -94,7 +94,7 @@ class BatchTracker:
         if status.state == "failed":
             await self._give_up_refused_batch(row, status.reason or "it does not say why")
             return True
-        waiting = batches.list_waiting(row.uid)
+        waiting = batches.list_waiting_questions(row.uid)
         plain = {str(number) for number, each in waiting.items() if each.is_plain}
         pictured = {str(number) for number, each in waiting.items() if each.has_images}
         results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)

@@ -149,7 +149,7 @@ class QuestionCollector:
         last = self._batches.find_last_request(self._run, asked.key)
         tries = 1
         if last is not None:
-            asked.count.answers += _count_answered(last)
+            asked.count.answers += _count_answered_failures(last)
             match last.state:
                 case RequestState.WAITING:
                     if last.run != self._run:
@@ -170,7 +170,7 @@ class QuestionCollector:
     def count_unreadable(self, key: str) -> int:
         """Count answers to a question in batches of the run that were no replies."""
         last = self._batches.find_last_request(self._run, key)
-        return 0 if last is None else _count_answered(last)
+        return 0 if last is None else _count_answered_failures(last)
 
     async def _accept_reply(
         self, asked: QuestionContext, last: LastBatchRequest, understand: Callable[[JudgeReply], T]
@@ -189,9 +189,9 @@ class QuestionCollector:
         except JudgeReplyInvalid as error:
             asked.count.problem, asked.count.raw = str(error), error.raw
             if last.state is RequestState.ANSWERED and last.run == self._run:
-                await self._writer.write(self._batches.mark_unusable, last.batch, last.number)
+                await self._writer.write(self._batches.mark_reply_unusable, last.batch, last.number)
             raise
-        await self._writer.write(self._batches.mark_usable, last.batch, asked.key)
+        await self._writer.write(self._batches.mark_reply_usable, last.batch, asked.key)
         return value
 
     def _collect_question(self, asked: QuestionContext, request: JudgeRequest, tries: int) -> None:
@@ -242,7 +242,7 @@ def find_next_try(last: LastBatchRequest) -> int:
     return last.tries + 1
 
 
-def _count_answered(last: LastBatchRequest) -> int:
+def _count_answered_failures(last: LastBatchRequest) -> int:
     """Count the failures that were answers, and may have been billed."""
     return sum(is_answered(_error_from_reason(why)) for why in last.failures)
 

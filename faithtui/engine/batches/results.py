@@ -60,7 +60,7 @@ async def store_results(
     store = execution.store
     spec = store.runs.row(row.run).spec
     pricing = TablePrices(environment.prices, spec.judge, spec.base_url, batch=True)
-    waiting = store.batches.list_waiting(row.uid)
+    waiting = store.batches.list_waiting_questions(row.uid)
     read = ResultCounts()
     some: list[QuestionResult] = []
 

@@ -124,7 +124,9 @@ class BatchSubmitter:
         execution, uid = self._execution, uuid.uuid4().hex
         batches, write = execution.store.batches, execution.writer.write
         await execution.writer.wait_until_writable()
-        await write(batches.plan_batch, execution.row.id, uid, [each.question for each in shard])
+        await write(
+            batches.record_planned_batch, execution.row.id, uid, [each.question for each in shard]
+        )
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
         if self._environment.log_prompts:
             for _, request in requests:

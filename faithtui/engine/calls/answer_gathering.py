@@ -35,11 +35,11 @@ async def await_all(
                 if len(tasks) % BEGUN_TOGETHER == 0:
                     await asyncio.sleep(0)
     except BaseExceptionGroup as failures:
-        first = _first_leaf(failures)
+        first = _find_first_exception(failures)
         raise first from first.__cause__  # and not from the group that held it
     return [task.result() for task in tasks]
 
 
-def _first_leaf(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+def _find_first_exception(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     first = failures.exceptions[0]
-    return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
+    return _find_first_exception(first) if isinstance(first, BaseExceptionGroup) else first

@@ -33,7 +33,7 @@ class CircuitBreaker:
     def count_answer(self, step: str) -> None:
         """Note that a question of this step was answered by the judge, not from the store."""
         for of_kind in self._failed_keys.values():
-            of_kind.pop(_first_step(step), None)
+            of_kind.pop(_strip_again_suffix(step), None)
 
     def count_failure(self, step: str, key: str, kind: str, why: str) -> None:
         """Note that a question was given up.
@@ -48,7 +48,7 @@ class CircuitBreaker:
             JudgeKeepsFailing: So many failed alike that the next one will.
         """
         of_kind = self._failed_keys[kind]
-        of_kind[_first_step(step)].add(key)
+        of_kind[_strip_again_suffix(step)].add(key)
         count = sum(map(len, of_kind.values()))
         if self._limit.in_a_row is not None and count >= self._limit.in_a_row:
             self._raise_stop_error(
@@ -83,6 +83,6 @@ class CircuitBreaker:
         raise self._stop_error
 
 
-def _first_step(step: str) -> str:
+def _strip_again_suffix(step: str) -> str:
     """Name the step of a question that may be about what was asked before."""
     return step.removesuffix(AGAIN_SUFFIX)

@@ -88,14 +88,14 @@ def estimate_worst_cost(pricing: Pricing, request: JudgeRequest) -> Expense:
 
     An unknown price counts as nothing: whoever set a budget in money was told before.
     """
-    tokens_in = _count_tokens_in(request, _CHARACTERS_AT_WORST)
+    tokens_in = _estimate_tokens_by_characters(request, _CHARACTERS_AT_WORST)
     nusd = pricing.worst_nusd(tokens_in, request.max_tokens)
     return Expense(nusd or 0, tokens_in + request.max_tokens)
 
 
 def estimate_tokens_in(request: JudgeRequest) -> int:
     """Tokens a request reads, by its length."""
-    return _count_tokens_in(request, _CHARACTERS)
+    return _estimate_tokens_by_characters(request, _CHARACTERS)
 
 
 def fill_in_usage(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
@@ -125,6 +125,6 @@ def fill_in_usage_from_estimate(likely: int, reply: JudgeReply) -> tuple[Usage, 
     )
 
 
-def _count_tokens_in(request: JudgeRequest, characters: int) -> int:
+def _estimate_tokens_by_characters(request: JudgeRequest, characters: int) -> int:
     text = len(request.system) + len(request.prompt)
     return _OVERHEAD + text // characters + _IMAGE * len(request.images)

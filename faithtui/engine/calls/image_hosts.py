@@ -56,7 +56,7 @@ def find_image_hosts(
     found = ImageHosts()
     if is_part_of_program(judge):
         return found
-    for addresses in store.images.list_addresses(conversations).values():
+    for addresses in store.images.list_url_only_addresses(conversations).values():
         hosts, reasons = set(), set()
         for address in addresses:
             reason = find_address_problem(address)
@@ -106,11 +106,11 @@ def check_run_image_hosts(
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
-    if is_part_of_program(row.spec.judge) or not store.images.has_addresses():
+    if is_part_of_program(row.spec.judge) or not store.images.has_url_only_images():
         return
-    left = [each.conversation for each in store.runs.list_pending(row.id)]
+    left = [each.conversation for each in store.runs.list_pending_items(row.id)]
     if with_unfinished:
-        items = store.runs.item_rows(store.runs.list_unfinished(row.id))
+        items = store.runs.item_rows(store.runs.list_unfinished_items(row.id))
         left += [each.conversation for each in items]
     check_image_hosts(store, left, row.spec.judge, allowed)
 

@@ -86,7 +86,7 @@ class StoreLeases:
             sleep: Waits for seconds.
         """
         self._store = store
-        self._write = write or self._write_once
+        self._write = write or self._submit_write
         self._clock = clock
         self._sleep = sleep
         self._run = run
@@ -138,7 +138,7 @@ class StoreLeases:
         """Let others ask."""
         await self._write(self._store.workers.release_lease, key, self._uid)
 
-    async def _write_once(self, write: Callable[..., Any], *args: object) -> Any:
+    async def _submit_write(self, write: Callable[..., Any], *args: object) -> Any:
         return await asyncio.wrap_future(self._store.submit(write, *args))
 
     async def _send_heartbeats(self) -> None:

@@ -97,7 +97,7 @@ class SharedCalls:
         """
         self._on_question(key, request)
         while True:
-            found, value = self._look_up(question, key, or_cut, asked_after)
+            found, value = self._find_stored_answer(question, key, or_cut, asked_after)
             if found:
                 return value
             in_flight = self._in_flight.get(key)
@@ -125,7 +125,7 @@ class SharedCalls:
                     question.count.answers += theirs.answers - before
                     question.count.is_earlier = False
 
-    def _look_up(
+    def _find_stored_answer(
         self, question: Question[T], key: str, or_cut: bool, asked_after: int = 0
     ) -> tuple[bool, T]:
         """Look a question up.
@@ -169,7 +169,7 @@ class SharedCalls:
             asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
         )
         if not is_ours:
-            _, value = self._look_up(question, asked.key, or_cut)
+            _, value = self._find_stored_answer(question, asked.key, or_cut)
             return value
         is_kept = False
         try:

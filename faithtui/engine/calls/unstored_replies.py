@@ -52,7 +52,7 @@ class UnstoredReplies:
         self.lost = 0
 
     @contextlib.contextmanager
-    def hold_reserve(self) -> Iterator[None]:
+    def reserve_disk_space(self) -> Iterator[None]:
         """Hold room beside the store for as long as questions are asked."""
         # Without it replies are written as long as there is room, which is so nearly always.
         with contextlib.suppress(OSError, ValueError):
@@ -66,9 +66,9 @@ class UnstoredReplies:
         try:
             yield
         finally:
-            self._release_reserve()
+            self._delete_reserve_file()
 
-    def keep_reply(self, asked: CallContext, reply: StoredReply) -> None:
+    def save_reply_to_file(self, asked: CallContext, reply: StoredReply) -> None:
         """Keep a reply, for this user's eyes alone; what can be written nowhere is counted."""
         text = json.dumps({"asked": asdict(asked), "reply": asdict(reply)})
         for folder in (self._beside, *self._folders):
@@ -76,13 +76,13 @@ class UnstoredReplies:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 write_text(folder / f"{uuid.uuid4().hex}.json", [text], force=False)
             except (OSError, ExportError):
-                self._release_reserve()  # and once more at the same place
+                self._delete_reserve_file()  # and once more at the same place
             else:
                 self.folder_used = folder
                 return
         self.lost += 1
 
-    def explain_error(self, error: StoreError) -> StoreError:
+    def make_error_with_reply_folder(self, error: StoreError) -> StoreError:
         """Say in an error of the store what became of the replies it did not take."""
         parts = [str(error)]
         if self.folder_used is not None:
@@ -95,7 +95,7 @@ class UnstoredReplies:
             parts.append(f"Replies that could be written nowhere: {self.lost}")
         return type(error)(". ".join(parts))
 
-    def _release_reserve(self) -> None:
+    def _delete_reserve_file(self) -> None:
         with contextlib.suppress(OSError):
             (self._beside / self._reserve).unlink()
         for folder in self._folders:
@@ -122,11 +122,11 @@ class UnstoredReplies:
         for path in self.list_files():
             found = _read_reply_file(path)
             if found is not None:
-                store.calls.recover_reply(*found)
+                store.calls.save_late_reply(*found)
                 path.unlink(missing_ok=True)
                 count += 1
         if count:
-            self._release_reserve()
+            self._delete_reserve_file()
         return count
 
 

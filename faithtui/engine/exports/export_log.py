@@ -48,7 +48,7 @@ class ExportLog:
         if self._left_out[reason] <= MOST_NAMED:
             _log.debug("%s/%s %s", conversation.source, conversation.key, reason)
 
-    def log_end(self) -> None:
+    def log_omission_counts_and_times(self) -> None:
         """Tell how many were not named, and where time went."""
         for reason, count in self._left_out.items():
             if count > MOST_NAMED:

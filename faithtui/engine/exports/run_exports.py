@@ -15,14 +15,14 @@ from faithtui.formats.writers.answer_results import AnswerResult, list_answer_re
 from faithtui.formats.writers.dataset_card import (
     DatasetCounts,
     choose_licence,
-    write_dataset_card,
+    format_dataset_card_lines,
 )
-from faithtui.formats.writers.deepeval_run import write_deepeval_run
+from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.flat_files import (
     FlatFormat,
     import_pyarrow,
     write_csv,
-    write_json_lines,
+    format_json_lines,
     write_parquet,
 )
 from faithtui.formats.writers.flat_rows import (
@@ -35,7 +35,7 @@ from faithtui.formats.writers.flat_rows import (
 )
 from faithtui.formats.writers.langfuse import make_langfuse_scores
 from faithtui.formats.writers.langsmith import make_langsmith_feedback
-from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
+from faithtui.formats.writers.llamaindex_results import format_results_json
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
@@ -142,11 +142,13 @@ class RunExporter:
                 self.log.log_left_out(each, f"is not in the {self.request.split} split")
                 continue
             if not each.claims:
-                self.log.log_left_out(each, f"({each.state}) has no claim{_explain(each)}")
+                self.log.log_left_out(
+                    each, f"({each.state}) has no claim{_format_reason_suffix(each)}"
+                )
             self.counts.conversations += 1
             yield each
 
-    def write_flat_text(
+    def iter_flat_text(
         self,
         kind: FlatKind,
         form: FlatFormat,
@@ -155,10 +157,10 @@ class RunExporter:
         counts: DatasetCounts | None = None,
     ) -> Iterator[str]:
         """Write claims or labels as JSON lines or CSV, piece by piece; see `write_flat_file`."""
-        parts = self._make_parts(kind, counts)
+        parts = self._iter_rows_by_conversation(kind, counts)
         if form == "csv":
             return write_csv(_FLAT[kind].columns, parts)
-        return write_json_lines(_FLAT[kind].columns, parts, json_as_text=json_as_text)
+        return format_json_lines(_FLAT[kind].columns, parts, json_as_text=json_as_text)
 
     def write_flat_file(
         self,
@@ -177,7 +179,7 @@ class RunExporter:
             form: The format.
             path: The file.
             force: Whether a file that is there is replaced.
-            json_as_text: As of `write_json_lines`.
+            json_as_text: As of `format_json_lines`.
             counts: Counts what is written.
 
         Raises:
@@ -187,19 +189,23 @@ class RunExporter:
         if form == "parquet":
             import_pyarrow()
             with write_atomically(path, force=force) as new:
-                write_parquet(new, _FLAT[kind].columns, self._make_parts(kind, counts))
+                write_parquet(
+                    new, _FLAT[kind].columns, self._iter_rows_by_conversation(kind, counts)
+                )
         else:
-            text = self.write_flat_text(kind, form, json_as_text=json_as_text, counts=counts)
+            text = self.iter_flat_text(kind, form, json_as_text=json_as_text, counts=counts)
             write_text(path, text, force=force)
 
-    def _make_parts(self, kind: FlatKind, counts: DatasetCounts | None) -> Iterator[Iterator[Row]]:
+    def _iter_rows_by_conversation(
+        self, kind: FlatKind, counts: DatasetCounts | None
+    ) -> Iterator[Iterator[Row]]:
         run = self.read_run()
         for each in self.read_conversations():
             if counts is not None:
                 counts.count(each)
-            yield self._keep_reviewers(kind, _FLAT[kind].make_rows(run, each))
+            yield self._filter_label_rows_by_reviewer(kind, _FLAT[kind].make_rows(run, each))
 
-    def _keep_reviewers(self, kind: FlatKind, rows: Iterator[Row]) -> Iterator[Row]:
+    def _filter_label_rows_by_reviewer(self, kind: FlatKind, rows: Iterator[Row]) -> Iterator[Row]:
         if kind != "labels" or not self.request.reviewers:
             return rows
         return (row for row in rows if row[_ANNOTATOR] in self.request.reviewers)
@@ -238,7 +244,7 @@ class RunExporter:
                 json_as_text=True,
                 counts=counts if kind == "claims" else None,
             )
-        card = write_dataset_card(
+        card = format_dataset_card_lines(
             self.read_run(),
             counts,
             {str(kind): path for kind, path in paths.items()},
@@ -258,9 +264,9 @@ class RunExporter:
         run = self.read_run()
         match kind:
             case "deepeval":
-                return write_deepeval_run(run, self.read_conversations(every_window=True))
+                return format_run_json(run, self.read_conversations(every_window=True))
             case "llamaindex":
-                return write_llamaindex_results(run, self.read_conversations())
+                return format_results_json(run, self.read_conversations())
             case "ragas-rows":
                 return (
                     line
@@ -268,9 +274,9 @@ class RunExporter:
                     for line in make_ragas_rows(run, each)
                 )
             case _:
-                return self._write_trace_results(kind, run)
+                return self._iter_trace_result_lines(kind, run)
 
-    def _write_trace_results(self, kind: str, run: ExportRun) -> Iterator[str]:
+    def _iter_trace_result_lines(self, kind: str, run: ExportRun) -> Iterator[str]:
         write = _WRITE_RESULT[kind]
         for each in self.read_conversations():
             for result in list_answer_results(run, each):
@@ -284,7 +290,7 @@ class RunExporter:
                 yield from lines
 
 
-def _explain(conversation: ExportConversation) -> str:
+def _format_reason_suffix(conversation: ExportConversation) -> str:
     return f": {conversation.reason}" if conversation.reason else ""
 
 

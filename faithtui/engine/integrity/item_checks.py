@@ -13,7 +13,10 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import CheckRules
-from faithtui.engine.integrity.run_checks import check_assessed, check_stored
+from faithtui.engine.integrity.run_checks import (
+    check_unsaved_assessments,
+    check_stored_conversation,
+)
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
@@ -39,7 +42,7 @@ class ItemChecks:
         self._write = write
         self._one_at_a_time = asyncio.Lock()
 
-    async def check_assessed(
+    async def check_unsaved_assessments(
         self,
         item: ItemId,
         state: ItemState,
@@ -61,29 +64,31 @@ class ItemChecks:
         complete = state is ItemState.DONE
 
         def check() -> ItemCheckResult | None:
-            found = check_assessed(conversation, assessments, self._rules, complete=complete)
+            found = check_unsaved_assessments(
+                conversation, assessments, self._rules, complete=complete
+            )
             if any(each.claim is not None for each in found.findings):
                 return None
             return ItemCheckResult(item, state, len(assessments), found.findings, found.counts)
 
         return await self._check_in_thread(item, check)
 
-    async def check_stored(self, item: ItemId) -> None:
+    async def check_stored_conversation(self, item: ItemId) -> None:
         """Check a conversation as it is stored, and keep what was found.
 
         Raises:
             StoreError: The store cannot be read or written.
         """
         checked = await self._check_in_thread(
-            item, lambda: check_stored(self._store, item, self._rules)
+            item, lambda: check_stored_conversation(self._store, item, self._rules)
         )
         if checked is not None:
             await self._write(self._store.findings.save, [checked])
 
-    async def check_rest(self, run: RunId) -> None:
+    async def check_remaining_items(self, run: RunId) -> None:
         """Check what a stop, or an earlier version of the checks, left unchecked."""
         for item in self._store.findings.list_unchecked(run):
-            await self.check_stored(item)
+            await self.check_stored_conversation(item)
 
     async def _check_in_thread(
         self, item: ItemId, check: Callable[[], ItemCheckResult | None]

@@ -43,19 +43,19 @@ class CheckRules:
     @classmethod
     def from_metric(cls, metric: Metric[Any]) -> "CheckRules":
         """Take them from a metric."""
-        labels, facts = _get_labels(metric.spec)
-        prompts = _read_prompts(tuple(metric.prompts.texts.values()))
+        labels, facts = _get_metric_label_set(metric.spec)
+        prompts = _extract_prompt_words(tuple(metric.prompts.texts.values()))
         # Messages may all be served by a statement without one being named.
         return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
 
 
 @lru_cache(maxsize=16)
-def _read_prompts(texts: tuple[str, ...]) -> PromptWords:
+def _extract_prompt_words(texts: tuple[str, ...]) -> PromptWords:
     """Read the prompts of a metric once for all its conversations."""
     return PromptWords.from_prompts(texts)
 
 
-def find_run_labels(run: RunSpec) -> tuple[LabelSet, bool]:
+def find_metric_label_set(run: RunSpec) -> tuple[LabelSet, bool]:
     """Give the words of a run's metric, and whether what it checks against are facts of documents.
 
     A metric that this version does not have is known by the rule that was stored with the run.
@@ -77,10 +77,10 @@ def find_run_labels(run: RunSpec) -> tuple[LabelSet, bool]:
                 for name in rule.labels
             )
         ), True
-    return _get_labels(spec)
+    return _get_metric_label_set(spec)
 
 
-def _get_labels(spec: MetricSpec) -> tuple[LabelSet, bool]:
+def _get_metric_label_set(spec: MetricSpec) -> tuple[LabelSet, bool]:
     return spec.labels, spec.references is not None and spec.references_are_facts
 
 
@@ -99,7 +99,7 @@ def integrity_sentence(metric: str, found: IntegritySummary) -> str:
 
 def make_check_rules(store: Store, run: RunSpec) -> CheckRules:
     """Give what the checks must know of a run's metric, as far as it is still known here."""
-    labels, facts = find_run_labels(run)
+    labels, facts = find_metric_label_set(run)
     try:
         examples = read_stored_examples(store, run.example_set)
         metric = build(run.metric, run.options, prompts_dir=run.prompts_dir, examples=examples)
@@ -158,7 +158,9 @@ def judged_conversation_from_view(
                     CheckedVerdict(said.window, said.label, said.word, said.reason)
                     for said in claim.verdicts
                 ),
-                **_sort_evidence([(each.truth, each.stance, each.sets) for each in claim.evidence]),
+                **_group_evidence_by_stance(
+                    [(each.truth, each.stance, each.sets) for each in claim.evidence]
+                ),
             )
             for claim in view.claims
         ),
@@ -187,7 +189,7 @@ def judged_conversation_from_assessments(
     *,
     complete: bool,
 ) -> JudgedConversation:
-    """Give the checks what they need of a conversation that was just judged; see `check_assessed`.
+    """Give the checks what they need of a conversation that was just judged; see `check_unsaved_assessments`.
 
     The same as `judged_conversation_from_view` gives once it is stored, but for the ids.
     """
@@ -262,10 +264,10 @@ class _TruthCollector:
         """Number a truth; its object must live as long as this collection."""
         known = self._ids_of_objects.get(id(truth))
         if known is None:
-            known = self._ids_of_objects[id(truth)] = self._find_id(truth)
+            known = self._ids_of_objects[id(truth)] = self._get_or_add_id_by_text(truth)
         return known
 
-    def _find_id(self, truth: Truth) -> TruthId:
+    def _get_or_add_id_by_text(self, truth: Truth) -> TruthId:
         document = None if truth.document is None else self._place.get(truth.document)
         key = (document, normalise_text(truth.text))
         if key not in self._ids:
@@ -320,7 +322,7 @@ def _make_checked_claim(
             CheckedVerdict(window, verdict.label, verdict.word, verdict.reason)
             for window, verdict in verdicts
         ),
-        **_sort_evidence(
+        **_group_evidence_by_stance(
             [(truths.get_or_add_id(each.truth), each.stance, each.sets) for each in named]
         ),
     )
@@ -334,7 +336,9 @@ class _EvidenceFields(TypedDict):
     opposes: frozenset[TruthId]
 
 
-def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _EvidenceFields:
+def _group_evidence_by_stance(
+    evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]],
+) -> _EvidenceFields:
     """Sort what was named by what it says of the claim.
 
     Args:

@@ -89,7 +89,7 @@ def check_run(
         for item in some:
             if stopped():
                 break
-            checked.append(check_stored(store, item, rules))
+            checked.append(check_stored_conversation(store, item, rules))
             if breath_s:
                 time.sleep(breath_s)
         store.findings.save(checked)
@@ -180,7 +180,7 @@ class BackgroundCheck:
             self._done, self._total = done, total
 
 
-def check_stored(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
+def check_stored_conversation(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.review_view(item, "")
     found = check_conversation(
@@ -189,7 +189,7 @@ def check_stored(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResu
     return ItemCheckResult(item, view.item.state, view.item.windows, found.findings, found.counts)
 
 
-def check_assessed(
+def check_unsaved_assessments(
     conversation: Conversation,
     assessments: Sequence[Assessment],
     rules: CheckRules,

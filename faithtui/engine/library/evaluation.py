@@ -27,7 +27,7 @@ from faithtui.engine.library.judge_session import (
     AskingOptions,
     MeasurementSession,
     SharedLimits,
-    check_image_support,
+    check_image_hosts_allowed,
     check_judge_protocol,
     open_session,
 )
@@ -405,7 +405,7 @@ def _plan_evaluation(
     for wanted in dict.fromkeys(map(id, judges)):
         one = next(each for each in judges if id(each) == wanted)
         for each in chosen:
-            check_image_support(each, one, asking)
+            check_image_hosts_allowed(each, one, asking)
     return _EvaluationPlan(chosen, built, judges, asking, on_progress)
 
 

@@ -42,7 +42,7 @@ from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
 from faithtui.judges.plugin_judge import (
     AnsweringJudge,
     CustomJudge,
-    make_custom_error,
+    make_unavailable_error,
     name_judge,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
@@ -305,7 +305,7 @@ async def open_session(
             await session.aclose()
 
 
-def check_image_support(
+def check_image_hosts_allowed(
     conversation: Conversation, judge: AnyJudge, options: AskingOptions
 ) -> None:
     """Refuse images whose addresses the judge may not be sent.
@@ -385,7 +385,7 @@ class _CheckedJudge:
             raise
         # It is the caller's code and may raise anything; what it raised is the cause.
         except Exception as error:
-            raise make_custom_error(name_judge(self._judge), error) from error
+            raise make_unavailable_error(name_judge(self._judge), error) from error
         require_type(reply, JudgeReply, "judge.send", "a JudgeReply, such as JudgeReply(text)")
         assert isinstance(reply, JudgeReply)
         return reply

@@ -17,7 +17,7 @@ from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
     SharedLimits,
-    check_image_support,
+    check_image_hosts_allowed,
     check_judge_protocol,
     open_session,
 )
@@ -142,7 +142,7 @@ async def measure_async(
         require_items(claims, Sequence, Claim, "claims", "a list of Claim, or None")
     built = build_metric(metric, options)
     wanted = built.judge or judge
-    check_image_support(conversation, wanted, asking)
+    check_image_hosts_allowed(conversation, wanted, asking)
     async with open_session(wanted, asking, SharedLimits(asking)) as session:
         found = await session.measure(built, conversation, claims)
     if built.verbose_mode:

@@ -29,7 +29,7 @@ from faithtui.domain.verdicts import (
 )
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
-from faithtui.engine.integrity.run_checks import check_assessed
+from faithtui.engine.integrity.run_checks import check_unsaved_assessments
 from faithtui.engine.library.result_tables import ResultTable, format_score_cell
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError
@@ -306,7 +306,7 @@ def make_measurement(
         windows=tuple(assessments),
         calls=tuple(calls),
         latency_ms=latency_ms,
-        peer=metric.peer_results(conversation, assessments, conclusion, latency_ms),
+        peer=metric.make_peer_library_results(conversation, assessments, conclusion, latency_ms),
         integrity=_check_integrity(metric, conversation, assessments, conclusion),
         parameters=parameters,
     )
@@ -386,5 +386,5 @@ def _check_integrity(
         return EMPTY_SUMMARY
     complete = conclusion.score.state is not ScoreState.FAILED
     rules = CheckRules.from_metric(metric)
-    found = check_assessed(conversation, assessments, rules, complete=complete)
+    found = check_unsaved_assessments(conversation, assessments, rules, complete=complete)
     return IntegritySummary(found.counts, checked=1)

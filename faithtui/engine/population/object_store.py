@@ -7,7 +7,7 @@ many clusters do not allow, and takes keys in a way of its own.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from faithtui.engine.shards.shard_source import is_known_store
+from faithtui.engine.shards.shard_source import is_opened_by_pyarrow
 from faithtui.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def register_object_store(database: "duckdb.DuckDBPyConnection", address: str) -
     except ImportError as error:
         raise ConfigError(_MISSING) from error
     try:
-        if not is_known_store(address):
+        if not is_opened_by_pyarrow(address):
             raise ValueError("no store that pyarrow reads is addressed so")  # noqa: TRY301
         system, path = fs.FileSystem.from_uri(address)
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:

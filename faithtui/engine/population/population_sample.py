@@ -41,14 +41,14 @@ from faithtui.engine.population.sample_request import (
     PopulationRequest,
     check_request,
     complete_request,
-    name_population_sample,
+    make_population_sample_name,
 )
 from faithtui.engine.population.sample_sizes import (
     SizeRequest,
     choose_sizes,
     predict_precision,
 )
-from faithtui.engine.shards.judgement_json import Judgement, read_judgement
+from faithtui.engine.shards.judgement_json import Judgement, judgement_from_json_text
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
 from faithtui.store.samples.population_draws import (
@@ -151,7 +151,7 @@ def _draw_claims(
     fresh = _order_claims(
         [each for each in places if _get_identity(each) not in old], strata, design, plan
     )
-    stored = _read_stored(scan, [*known, *fresh])
+    stored = _read_claim_conversations(scan, [*known, *fresh])
     population = _make_population(scan, manifest, digest, conversations, strata, sizes)
     mean_size = population.claims / max(1, population.judged)
 
@@ -167,13 +167,13 @@ def _draw_claims(
     draw = PopulationDraw(
         spec=make_run_spec(manifest["settings"]),
         conversations=[
-            _make_judged(parsed, judgement)
+            _make_drawn_conversation(parsed, judgement)
             for identity, (parsed, judgement) in sorted(stored.items(), key=lambda each: each[0])
             if identity in used
         ],
         known=[make_claim(each) for each in known],
         fresh=[make_claim(each) for each in fresh],
-        name=name_population_sample(plan),
+        name=make_population_sample_name(plan),
         design=design,
         stratified_by=plan.stratified_by or (),
         seed=plan.seed or 0,
@@ -296,7 +296,9 @@ def _is_judge_shown(place: ClaimPlace, plan: PopulationRequest) -> bool:
 _Stored = tuple[ParsedConversation, Judgement]
 
 
-def _read_stored(scan: ResultsScan, places: Sequence[ClaimPlace]) -> dict[tuple[str, str], _Stored]:
+def _read_claim_conversations(
+    scan: ResultsScan, places: Sequence[ClaimPlace]
+) -> dict[tuple[str, str], _Stored]:
     """Read the conversations that claims are of, with what was said of them."""
     rows: dict[str, set[int]] = {}
     for each in places:
@@ -304,7 +306,7 @@ def _read_stored(scan: ResultsScan, places: Sequence[ClaimPlace]) -> dict[tuple[
     found: dict[tuple[str, str], _Stored] = {}
     for shard in sorted(rows):
         for stored in scan.read_conversations(shard, sorted(rows[shard])):
-            found[stored.source, stored.key] = _parse_stored(scan, stored)
+            found[stored.source, stored.key] = _parse_stored_conversation(scan, stored)
     for each in places:
         if (each.source, each.key) not in found:
             raise InputError(
@@ -314,11 +316,11 @@ def _read_stored(scan: ResultsScan, places: Sequence[ClaimPlace]) -> dict[tuple[
     return found
 
 
-def _parse_stored(scan: ResultsScan, stored: StoredConversation) -> _Stored:
+def _parse_stored_conversation(scan: ResultsScan, stored: StoredConversation) -> _Stored:
     try:
         fields = json.loads(stored.conversation)
         parsed = conversation_from_json(fields, source=stored.source)
-        judgement = read_judgement(stored.judgement)
+        judgement = judgement_from_json_text(stored.judgement)
     except (InputError, ValueError, TypeError) as error:
         raise InputError(
             f"{scan.results}: conversation {stored.key!r} of {stored.source} cannot be read: "
@@ -342,7 +344,7 @@ def _find_claim(scan: ResultsScan, place: ClaimPlace, judgement: Judgement) -> C
     return list(claims.values())[place.position]
 
 
-def _make_judged(parsed: ParsedConversation, judgement: Judgement) -> DrawnConversation:
+def _make_drawn_conversation(parsed: ParsedConversation, judgement: Judgement) -> DrawnConversation:
     return DrawnConversation(
         parsed.conversation, judgement.assessments, judgement.conclusion.reason, parsed.images
     )

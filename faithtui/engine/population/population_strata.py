@@ -47,7 +47,7 @@ def read_strata(
     words[NO_VERDICT] = None
     labels = (*entry.labels.names, None)
     counted = scan.count_claims_by_stratum()
-    _check_keys(scan.stratified_by, counted)
+    _refuse_unknown_metadata_keys(scan.stratified_by, counted)
     names = name_strata(
         metric, scan.stratified_by, sorted({each.values for each in counted}, key=str)
     )
@@ -93,7 +93,7 @@ def read_strata(
     )
 
 
-def _check_keys(keys: Sequence[str], counted: Sequence[StratumCount]) -> None:
+def _refuse_unknown_metadata_keys(keys: Sequence[str], counted: Sequence[StratumCount]) -> None:
     """Refuse a key of the metadata that no conversation has: most likely it is a slip.
 
     Raises:

@@ -82,7 +82,9 @@ class ResultsDatabase:
         rows = self.run_query("SELECT content FROM read_text($path)", {"path": path})
         return str(rows[0][0])
 
-    def fill_table(self, table: str, columns: str, rows: Sequence[Sequence[object]]) -> None:
+    def create_temporary_table(
+        self, table: str, columns: str, rows: Sequence[Sequence[object]]
+    ) -> None:
         """Make a temporary table of rows that are at hand.
 
         Args:
@@ -108,7 +110,7 @@ class ResultsDatabase:
         try:
             yield
         except self._error_type as error:
-            sentence = _get_sentence(str(error).strip())
+            sentence = _extract_error_sentence(str(error).strip())
             raise InputError(f"{self.results} cannot be read: {sentence}") from error
 
     def _find_files(self) -> dict[str, dict[str, str]]:
@@ -121,7 +123,7 @@ class ResultsDatabase:
                 names = [each.removesuffix(".parquet") for each in listed]
             else:
                 paths = sorted((Path(self.results) / table).glob("*.parquet"))
-                files = [self._name_without_pattern(each) for each in paths]
+                files = [self._link_to_path_without_wildcards(each) for each in paths]
                 names = [each.stem for each in paths]
             found[table] = dict(zip(names, files, strict=True))
         if not found["conversations"]:
@@ -139,7 +141,7 @@ class ResultsDatabase:
             )
         return found
 
-    def _name_without_pattern(self, path: Path) -> str:
+    def _link_to_path_without_wildcards(self, path: Path) -> str:
         """Give a name of a file that DuckDB does not take for a pattern."""
         whole = path.absolute()
         if not _PATTERN_CHARACTERS.intersection(str(whole)):
@@ -156,7 +158,7 @@ def _is_address(results: str) -> bool:
     return "://" in results
 
 
-def _get_sentence(message: str) -> str:
+def _extract_error_sentence(message: str) -> str:
     """Take what a message of DuckDB says: the first line, or the last of an error of Python."""
     lines = [each.strip() for each in message.splitlines()] or [""]
     return lines[-1] if any(each.endswith(_TRACEBACK) for each in lines) else lines[0]

@@ -179,10 +179,10 @@ class ResultsScan:
 
     def count_claims_by_stratum(self) -> list[StratumCount]:
         """Count all claims by stratum, verdict and bundle."""
-        values = self._list_values()
+        values = self._make_strata_columns_sql()
         rows = self._database.run_query(
             f"SELECT {values}claims.label, conversation.bundle, count(*), sum(claims.uncertainty) "
-            f"FROM {self._join_sources()} GROUP BY ALL LIMIT {_MOST_COUNTS + 1}",
+            f"FROM {self._make_claims_join_sql()} GROUP BY ALL LIMIT {_MOST_COUNTS + 1}",
             self._make_parameters(),
         )
         strata = {tuple(row[: len(self.stratified_by)]) for row in rows}
@@ -208,7 +208,7 @@ class ResultsScan:
             sizes: How many to choose of each; none of a stratum that is not named.
         """
         numbers = "claims.source, claims.key, claims.position"
-        return self._choose(populations, sizes, numbers, of_conversations=False)
+        return self._choose_by_smallest_numbers(populations, sizes, numbers, of_conversations=False)
 
     def choose_conversations(self, population: int, size: int) -> list[ClaimPlace]:
         """Choose whole conversations, and give all their claims.
@@ -221,9 +221,11 @@ class ResultsScan:
             Claims of one conversation one after the other.
         """
         numbers = "claims.source, claims.key"
-        return self._choose({(): population}, {(): size}, numbers, of_conversations=True)
+        return self._choose_by_smallest_numbers(
+            {(): population}, {(): size}, numbers, of_conversations=True
+        )
 
-    def _choose(
+    def _choose_by_smallest_numbers(
         self,
         populations: Mapping[StratumValues, int],
         sizes: Mapping[StratumValues, int],
@@ -235,7 +237,7 @@ class ResultsScan:
         spare = _SPARE
         while True:
             ends = {
-                each: _find_threshold(size, populations[each], spare)
+                each: _compute_random_number_threshold(size, populations[each], spare)
                 for each, size in wanted.items()
             }
             found = self._read_claims_below(ends, numbers)
@@ -258,17 +260,17 @@ class ResultsScan:
         size = len(next(iter(ends)))
         names = [f"value_{place}" for place in range(size)]
         columns = ", ".join([*(f"{name} VARCHAR" for name in names), "highest DOUBLE"])
-        self._database.fill_table(
+        self._database.create_temporary_table(
             "wanted", columns, [[*values, end] for values, end in ends.items()]
         )
         same = " AND ".join(
             [f"found.{name} IS NOT DISTINCT FROM wanted.{name}" for name in names] or ["true"]
         )
         rows = self._database.run_query(
-            f"WITH found AS (SELECT {self._list_values()}claims.source, claims.key, "
+            f"WITH found AS (SELECT {self._make_strata_columns_sql()}claims.source, claims.key, "
             f"claims.position, claims.shard, claims.number AS place, "
             f"md5_number_lower(concat_ws(chr(31), $seed, {numbers})) / 18446744073709551616.0 "
-            f"AS random_number FROM {self._join_sources()}) "
+            f"AS random_number FROM {self._make_claims_join_sql()}) "
             f"SELECT found.* FROM found JOIN wanted ON {same} "
             "WHERE found.random_number < wanted.highest",
             {**self._make_parameters(), "seed": f"faithtui 1 {self._seed}"},
@@ -298,7 +300,7 @@ class ResultsScan:
         )
         return [StoredConversation(*row) for row in found]
 
-    def _list_values(self) -> str:
+    def _make_strata_columns_sql(self) -> str:
         """List the values of strata as columns `value_0`, `value_1` and so on."""
         values = []
         for place, key in enumerate(self.stratified_by):
@@ -306,7 +308,7 @@ class ResultsScan:
             values.append(f"{expression} AS value_{place}")
         return "".join(f"{each}, " for each in values)
 
-    def _join_sources(self) -> str:
+    def _make_claims_join_sql(self) -> str:
         """Join claims with what is needed of their conversations."""
         metadata = "".join(
             f", json_extract_string(metadata, $key_{place}) AS metadata_{place}"
@@ -336,7 +338,7 @@ def _make_pointer(key: str) -> str:
     return f"/{name.replace('~', '~0').replace('/', '~1')}"
 
 
-def _find_threshold(size: int, population: int, spare: float) -> float:
+def _compute_random_number_threshold(size: int, population: int, spare: float) -> float:
     """Find a random number that so many claims are below almost surely; 1 for all."""
     expected = size + spare * math.sqrt(size) + spare**2
     return 2.0 if expected >= population else expected / population

@@ -106,7 +106,7 @@ def complete_request(request: PopulationRequest, before: SampleRow | None) -> Po
     if design is PopulationDesign.UNCERTAINTY and "uncertainty" not in keys:
         keys = (*keys, "uncertainty")
     if before is not None:
-        keys = _refine_keys(before, design, keys)
+        keys = _put_earlier_strata_keys_first(before, design, keys)
     size = request.size
     if size is None and request.precision is None:
         by_conversation = design is PopulationDesign.CONVERSATIONS
@@ -127,7 +127,7 @@ def _read_design(row: SampleRow) -> PopulationDesign:
             return PopulationDesign.STRATIFIED
 
 
-def _refine_keys(
+def _put_earlier_strata_keys_first(
     before: SampleRow, design: PopulationDesign, keys: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Put what strata were made of before first: a stratum may be split, and not put together.
@@ -151,7 +151,7 @@ def _refine_keys(
     return (*before.stratified_by, *(key for key in keys if key not in before.stratified_by))
 
 
-def name_population_sample(plan: PopulationRequest) -> str:
+def make_population_sample_name(plan: PopulationRequest) -> str:
     """Name a sample after how it is drawn."""
     match plan.design:
         case PopulationDesign.SIMPLE:

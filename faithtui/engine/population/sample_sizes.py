@@ -114,7 +114,7 @@ def choose_sizes(
     planned = (
         dict.fromkeys(whole, total) if by_conversation else _allocate_claims(strata, request, total)
     )
-    return _add_missing(drawn, planned, total - sum(drawn.values()))
+    return _allocate_additional_claims(drawn, planned, total - sum(drawn.values()))
 
 
 def predict_precision(
@@ -199,7 +199,9 @@ def _find_design_effect(mean_size: float) -> float:
     return 1 + INTRACLASS_CORRELATION * max(0.0, mean_size - 1)
 
 
-def _add_missing(drawn: Mapping[str, int], planned: Mapping[str, int], more: int) -> dict[str, int]:
+def _allocate_additional_claims(
+    drawn: Mapping[str, int], planned: Mapping[str, int], more: int
+) -> dict[str, int]:
     """Add to what was drawn, where most is missing of what is planned for all draws together."""
     missing = {name: max(0, planned[name] - drawn[name]) for name in drawn}
     wanted = sum(missing.values())

@@ -287,7 +287,7 @@ def scale_to_preview(
     def estimate_stored(count: int, step: str | None = None) -> int:
         # Whoever has a question and does not put it finds its answer stored.
         had = count + sum(step in (None, each.step) for each in questions)
-        calls = estimate_sum(_count_one, step).value
+        calls = estimate_sum(_return_one, step).value
         return max(0, round(had * total / sampled) - calls) if sampled else 0
 
     is_priced = pricing.worst_nusd(1, 1) is not None and all(
@@ -300,7 +300,7 @@ def scale_to_preview(
         judge=spec.judge,
         conversations=total,
         sampled=sampled,
-        calls=estimate_sum(_count_one),
+        calls=estimate_sum(_return_one),
         calls_stored=estimate_stored(sum(answered.values())),
         tokens_in=estimate_sum(_get_tokens_in),
         tokens_out=estimate_sum(_get_tokens_out),
@@ -310,7 +310,7 @@ def scale_to_preview(
         steps=tuple(
             StepPreview(
                 step,
-                estimate_sum(_count_one, step).value,
+                estimate_sum(_return_one, step).value,
                 estimate_stored(count, step),
                 estimate_sum(_get_tokens_in, step).value,
                 estimate_sum(_get_tokens_out, step).value,
@@ -340,7 +340,7 @@ def _format_tokens(number: int) -> str:
     return f"{number / 1_000:.0f}k" if number >= 10_000 else f"{number:,}"
 
 
-def _count_one(question: PreviewQuestion) -> int:
+def _return_one(question: PreviewQuestion) -> int:
     return 1
 
 

@@ -29,7 +29,7 @@ from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_host
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
-from faithtui.engine.review.examples import read_run_examples
+from faithtui.engine.review.examples import read_examples_file_for_run
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
@@ -40,7 +40,7 @@ from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.providers.endpoints import is_part_of_program
-from faithtui.judges.registry import reads_prompts
+from faithtui.judges.registry import is_prompt_based
 from faithtui.metrics.base import Metric
 from faithtui.store.records import RunSpec, RunState, StoredReply
 from faithtui.store.store import Store
@@ -199,7 +199,7 @@ class _StandInJudge(LocalJudge):
     def __init__(self, spec: RunSpec, pricing: TablePrices) -> None:
         self.ref = spec.judge
         self.fingerprint = spec.judge_fingerprint
-        self.takes_images = reads_prompts(spec.judge, spec.base_url)
+        self.takes_images = is_prompt_based(spec.judge, spec.base_url)
         self.context_window: int | None = None
         self.worst_nusd = 0
         """What the latest question may cost at most."""
@@ -256,7 +256,7 @@ def preview_requests(
     jobs: list[_PreviewJob] = []
     first: dict[str, _PreviewJob] = {}
     for request in requests:
-        examples = read_run_examples(store, request.examples)
+        examples = read_examples_file_for_run(store, request.examples)
         job = _PreviewJob(*draft_run(store, request, examples, environment))
         if judges_share_claims(request):
             job.claims_of = first.setdefault(job.spec.metric, job)
@@ -283,8 +283,8 @@ def preview_runs(
     for run in runs:
         row = store.runs.row(run)
         metric = rebuild_metric(store, row)
-        pending = [each.conversation for each in store.runs.list_pending(run)]
-        unfinished = store.runs.item_rows(store.runs.list_unfinished(run))
+        pending = [each.conversation for each in store.runs.list_pending_items(run)]
+        unfinished = store.runs.item_rows(store.runs.list_unfinished_items(run))
         pending += [each.conversation for each in unfinished]
         check_image_hosts(store, pending, row.spec.judge, environment.image_hosts)
         jobs[run] = _PreviewJob(row.spec, metric, pending)
@@ -350,7 +350,7 @@ async def _preview_job(
     stand_in = _StandInJudge(spec, pricing)
     shared = _SharedQuestions(store, conversations)
     notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
-    chosen = _choose_places(len(conversations), sample)
+    chosen = _choose_spread_indices(len(conversations), sample)
     sampled = characters = 0
     most_text = MOST_FREE_TEXT if is_part_of_program(spec.judge) else MOST_TEXT
     asker = Asker(
@@ -373,7 +373,7 @@ async def _preview_job(
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
-    counted = _choose_places(len(conversations), MOST_COUNTED)
+    counted = _choose_spread_indices(len(conversations), MOST_COUNTED)
     windows = [_count_windows(store, job, conversations[place]) for place in counted]
     found = scale_to_preview(
         spec, questions, notes.answered, sampled, len(conversations), pricing, windows
@@ -431,7 +431,7 @@ async def _ask_about_conversation(
         pass
 
 
-def _choose_places(total: int, sample: int) -> list[int]:
+def _choose_spread_indices(total: int, sample: int) -> list[int]:
     """Choose places spread over a list, one at random from each of equal stretches, mixed."""
     count = min(total, sample)
     random = Random(_SEED)

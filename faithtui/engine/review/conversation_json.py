@@ -226,7 +226,7 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
                 "action": None if said.action is None else said.action.value,
                 "note": said.note,
                 "evidence": [
-                    _mark_to_json(mark, documents[mark.document])
+                    _passage_to_json(mark, documents[mark.document])
                     for mark in said.evidence
                     if mark.document in documents
                 ],
@@ -237,7 +237,7 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
     }
 
 
-def _mark_to_json(mark: MarkedPassage, document: DocumentView) -> dict[str, object]:
+def _passage_to_json(mark: MarkedPassage, document: DocumentView) -> dict[str, object]:
     """Describe a stretch of a document, by the number that truths name it by too."""
     return {
         "document": document.number,

@@ -94,7 +94,7 @@ def read_claim_view(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     return store.runs.review_view(item, NO_REVIEWER)
 
 
-def read_run_examples(store: Store, path: Path | None) -> tuple[Example, ...]:
+def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example, ...]:
     """Read examples that a run is to show to its judge; () where no file is named.
 
     Raises:

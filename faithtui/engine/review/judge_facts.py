@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.judging.judge_names import judge_title
-from faithtui.engine.review.run_prompts import describe_imported
+from faithtui.engine.review.run_prompts import explain_imported_run_unknowns
 from faithtui.errors import ConfigError
 from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
@@ -40,7 +40,7 @@ def describe_judge(store: Store, row: RunRow, prices: "PriceTable") -> str:
     """
     spec = row.spec
     if spec.is_imported:
-        return f"{spec.judge}\n\n{describe_imported(row.id)}"
+        return f"{spec.judge}\n\n{explain_imported_run_unknowns(row.id)}"
     if spec.judge == "offline":
         lines = [format_judge_card(spec.judge)]
         if spec.calibration is not None:

@@ -14,7 +14,7 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
 )
 from faithtui.errors import InputError
-from faithtui.formats.label_bundles import ParsedBundle, bundle_lines, read_bundle
+from faithtui.formats.label_bundles import ParsedBundle, format_bundle_lines, read_bundle
 from faithtui.output_files import write_text
 from faithtui.store.bundles.merge import MergeCounts, UnmergedConversation
 from faithtui.store.store import Store
@@ -29,7 +29,7 @@ class MergeResult:
     """Lines that could not be used, files that could not be read, acts that cannot be taken; in
     the order of the files."""
     digest: str
-    """What everybody stands by now; see `Bundles.state_digest`."""
+    """What everybody stands by now; see `Bundles.hash_all_current_labels`."""
 
     @property
     def is_complete(self) -> bool:
@@ -37,7 +37,7 @@ class MergeResult:
         return not self.refusals and not self.merged.unmerged
 
 
-def label_lines(
+def iter_bundle_lines(
     store: Store, run: RunId | None = None, reviewers: Sequence[str] = ()
 ) -> Iterator[str]:
     """Write a store's labels as the lines of a bundle.
@@ -52,7 +52,7 @@ def label_lines(
     """
     if run is not None:
         store.runs.row(run)
-    return bundle_lines(store.bundles.collect(run, reviewers))
+    return format_bundle_lines(store.bundles.collect(run, reviewers))
 
 
 def export_labels(
@@ -63,17 +63,17 @@ def export_labels(
     *,
     force: bool,
 ) -> None:
-    """Write a store's labels into a file, which appears whole or not at all; see `label_lines`.
+    """Write a store's labels into a file, which appears whole or not at all; see `iter_bundle_lines`.
 
     Raises:
         ExportError: The file is a store, is there already and `force` is not set, or cannot be
             written.
         StoreError: There is no such run.
     """
-    write_text(path, label_lines(store, run, reviewers), force=force)
+    write_text(path, iter_bundle_lines(store, run, reviewers), force=force)
 
 
-def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
+def merge_bundles_into_store(store: Store, paths: Sequence[Path]) -> MergeResult:
     """Take the labels of bundles in; the order of files and lines does not matter.
 
     A file or a line that cannot be used is told, and the others are merged.
@@ -98,7 +98,7 @@ def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
     ]
     order = {path: place for place, path in enumerate(paths)}
     refusals.sort(key=lambda each: (order[each.path] if each.path else -1, each.line or 0))
-    return MergeResult(merged, tuple(refusals), store.bundles.state_digest())
+    return MergeResult(merged, tuple(refusals), store.bundles.hash_all_current_labels())
 
 
 def suggest_remedy(conversation: UnmergedConversation) -> str:

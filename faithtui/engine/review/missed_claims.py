@@ -32,7 +32,7 @@ def add_missed_claim(
         StoreError: There is no such answer, or it cannot be written.
     """
     claim = store.missed_claims.add_claim(item, turn, text, span)
-    return _set_mark(store, run, claim, reviewer, LabelMark.MISSED)
+    return _record_answer_event(store, run, claim, reviewer, LabelMark.MISSED)
 
 
 def remove_missed_claim(
@@ -44,7 +44,7 @@ def remove_missed_claim(
         StoreError: There is no such answer, or it cannot be written.
     """
     claim = store.missed_claims.find_claim(item, turn, text)
-    return _set_mark(store, run, claim, reviewer, LabelMark.NOT_MISSED)
+    return _record_answer_event(store, run, claim, reviewer, LabelMark.NOT_MISSED)
 
 
 def mark_answer_complete(
@@ -55,12 +55,12 @@ def mark_answer_complete(
     Raises:
         StoreError: There is no such answer, or it cannot be written.
     """
-    claim = store.missed_claims.find_answer(item, turn)
+    claim = store.missed_claims.find_or_add_answer_claim(item, turn)
     mark = LabelMark.COMPLETE if complete else LabelMark.INCOMPLETE
-    return _set_mark(store, run, claim, reviewer, mark)
+    return _record_answer_event(store, run, claim, reviewer, mark)
 
 
-def _set_mark(
+def _record_answer_event(
     store: Store, run: RunId, claim: ClaimId, reviewer: str, mark: LabelMark
 ) -> LabelEvent:
     return store.reviews.record(

@@ -103,7 +103,7 @@ async def re_ask_claim(
         list_address_only_images(conversation.images), row.spec.judge, environment.image_hosts
     )
     # Counted over the conversation: questions about several claims of a document are the same.
-    earlier = [each.replicate for each in store.calls.list_fresh_verdicts(item)]
+    earlier = [each.replicate for each in store.calls.list_re_asked_verdicts(item)]
     replicate = max([FIRST_REPLICATE - 1, *earlier]) + 1
     window = metric.windows(conversation)[shown.home_verdict.window]
     wanted = _claim_from_view(shown, view, conversation)
@@ -120,12 +120,12 @@ async def re_ask_claim(
             assessment = metric.assess(findings, window)
         except StoreError as error:
             await asker.drain()
-            raise writer.unstored.explain_error(error) from error
+            raise writer.unstored.make_error_with_reply_folder(error) from error
         finally:
             await asker.aclose()
     found = next((each for each in assessment.verdicts if _is_same_claim(each.claim, wanted)), None)
     fresh = _make_fresh_verdict(item, claim, window.position, replicate, found, asked_by)
-    await asyncio.wrap_future(store.submit(store.calls.add_fresh_verdict, fresh, durable=True))
+    await asyncio.wrap_future(store.submit(store.calls.add_re_asked_verdict, fresh, durable=True))
     return fresh
 
 

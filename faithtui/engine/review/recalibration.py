@@ -19,7 +19,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
-    explain_refusal,
+    explain_recalibration_refusal,
     normalise_weights,
 )
 from faithtui.agreement.statistics.recalibration import (
@@ -132,7 +132,7 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
             )
         rows = [row]
     found, left_out = _collect_labels(store, rows, with_others=run is None)
-    refusal = explain_refusal([each for _, each in found.values()])
+    refusal = explain_recalibration_refusal([each for _, each in found.values()])
     if refusal is not None:
         raise ConfigError(refusal + _format_left_out(left_out))
     counting = [(number, each) for number, each in found.values() if each.is_drawn]
@@ -314,11 +314,17 @@ def _list_labelled_claims(
     """
     # Loads numpy, which a run that reads its calibration has no use for.
     from faithtui.agreement.report.settings import ReportSettings
-    from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, weigh_claims
+    from faithtui.agreement.report.units import (
+        RANDOM_DESIGNS,
+        ComparedClaims,
+        compute_inverse_probability_weights,
+    )
 
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
-    weights = weigh_claims(ComparedClaims(units.claims, labels, units.design, ReportSettings()))
+    weights = compute_inverse_probability_weights(
+        ComparedClaims(units.claims, labels, units.design, ReportSettings())
+    )
     found = []
     is_random = units.design.kind in RANDOM_DESIGNS
     is_drawn = is_random or units.design.kind is DesignKind.CENSUS

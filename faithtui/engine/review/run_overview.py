@@ -55,11 +55,11 @@ class RunTrust:
     """Claims on which annotators differ, without a final label."""
 
 
-def count_run(store: Store, row: RunRow) -> RunCounts:
+def count_verdicts_and_scores(store: Store, row: RunRow) -> RunCounts:
     """Count verdicts and scores of a run."""
     return _count_scores(
-        store.run_contents.count_labels(row.id),
-        store.run_contents.read_scores(row.id),
+        store.run_contents.count_judge_labels(row.id),
+        store.run_contents.read_windowed_scores(row.id),
         row.spec.rule,
     )
 

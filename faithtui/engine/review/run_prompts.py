@@ -51,7 +51,7 @@ class PromptSetSummary:
     """False: of imported runs, whose judges were asked elsewhere."""
 
 
-def describe_imported(run: RunId) -> str:
+def explain_imported_run_unknowns(run: RunId) -> str:
     """Say of a run whose verdicts came with a data set what is not known of it."""
     return f"run {run} was imported: nothing was asked, its prompts and parameters are not known"
 
@@ -79,15 +79,15 @@ def read_run_prompts(store: Store, run: RunId) -> RunPrompts:
     """
     spec = store.runs.row(run).spec
     if spec.is_imported:
-        raise StoreError(describe_imported(run))
+        raise StoreError(explain_imported_run_unknowns(run))
     try:
         examples = read_stored_examples(store, spec.example_set)
         prompts = load_run_prompts(store, spec)
         metric = build(spec.metric, spec.options, prompts=prompts, examples=examples)
     except ConfigError as error:
-        raise _make_gone_error(run) from error
+        raise _make_missing_prompts_error(run) from error
     if metric.prompt_digest != spec.prompt_digest:
-        raise _make_gone_error(run)
+        raise _make_missing_prompts_error(run)
     return RunPrompts(
         run, spec.metric, prompts.version, spec.prompt_digest, dict(metric.prompts.texts)
     )
@@ -100,7 +100,7 @@ def list_prompt_sets(store: Store) -> tuple[PromptSetSummary, ...]:
     }
     found = []
     left = dict(packaged)
-    for digest, runs in store.prompts.list_runs().items():
+    for digest, runs in store.prompts.list_run_ids_by_prompt_digest().items():
         kept = None if digest is None else store.prompts.find_set(digest)
         if kept is not None:
             left.pop(kept.digest, None)
@@ -145,7 +145,7 @@ def compare_prompts(before: RunPrompts, after: RunPrompts) -> str:
     return "\n".join(lines)
 
 
-def _make_gone_error(run: RunId) -> FaithtuiError:
+def _make_missing_prompts_error(run: RunId) -> FaithtuiError:
     return StoreError(
         f"run {run} was begun before prompt texts were kept, and those that it sent are not in its "
         "folder any more; its replies and their digest are"

@@ -84,11 +84,11 @@ async def _replay_stored_replies(
     number = store.runs.item_rows([item])[0].conversation
     conversation = store.conversations.get(number)
     claims, _ = find_claims_to_judge(store, row.spec, number)
-    judge = await _describe_judge(row)
+    judge = await _make_silent_judge(row)
     asker = Asker(
         judge,
         _ReadOnlyReplies(store),
-        load_image=_load_no_data,
+        load_image=_make_empty_image_data,
         sender=_NobodySends(),
         on_question=asked.__setitem__,
         answer_limit=row.spec.profile.max_tokens,
@@ -122,7 +122,7 @@ class _SilentJudge(LocalJudge):
         """There is nothing to close."""
 
 
-async def _describe_judge(row: RunRow) -> _SilentJudge:
+async def _make_silent_judge(row: RunRow) -> _SilentJudge:
     """Find out what questions depend on; without its key, a judge is taken to have no limits."""
     spec = row.spec
     silent = _SilentJudge(spec.judge, spec.judge_fingerprint)
@@ -171,6 +171,6 @@ class _NobodySends:
         return 0
 
 
-def _load_no_data(image: Image) -> ImageData:
+def _make_empty_image_data(image: Image) -> ImageData:
     """Name an image: a key depends on nothing else of it."""
     return ImageData(image.sha256, image.media_type, image.mark, None, image.url)

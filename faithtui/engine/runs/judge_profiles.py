@@ -48,7 +48,7 @@ def choose_profile(
         return JudgeProfile.from_values({**own, **typed}, NO_PARAMETERS)
     profile = JudgeProfile.from_values(settings.get(EVERY_JUDGE, {}))
     profile = JudgeProfile.from_values(own, profile)
-    for name, text in read_variables(environ).items():
+    for name, text in read_environment_parameters(environ).items():
         try:
             profile = JudgeProfile.from_values({name: text}, profile)
         except ConfigError as error:
@@ -56,7 +56,7 @@ def choose_profile(
     return JudgeProfile.from_values(typed, profile)
 
 
-def read_variables(environ: Mapping[str, str]) -> dict[str, str]:
+def read_environment_parameters(environ: Mapping[str, str]) -> dict[str, str]:
     """Give the parameters that environment variables name, as texts."""
     return {name: environ[each] for name, each in VARIABLES.items() if environ.get(each)}
 

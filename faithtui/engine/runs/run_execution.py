@@ -26,7 +26,7 @@ from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
-from faithtui.engine.review.run_prompts import describe_imported, load_run_prompts
+from faithtui.engine.review.run_prompts import explain_imported_run_unknowns, load_run_prompts
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
@@ -40,7 +40,7 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.engine.runs.run_log import log_conversation, make_logging_sink
+from faithtui.engine.runs.run_log import log_unscored_conversation, make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
@@ -184,7 +184,7 @@ async def execute_opened_run(
             # The run has ended: a check that is given up, or cannot be written, leaves it
             # unchecked.
             with contextlib.suppress(StoreError):
-                await execution.checks.check_rest(run)
+                await execution.checks.check_remaining_items(run)
         finally:
             emit(RunEnded(run, state, reason, execution.update_progress()))
     return state
@@ -214,8 +214,8 @@ def _make_execution(
         tell,
         RunProgress.from_row(row),
         _call_totals_from_row(row),
-        ItemChecks(store, CheckRules.from_metric(metric), writer.write_shared),
-        StoreLeases(store, run=row.id, write=writer.write_shared),
+        ItemChecks(store, CheckRules.from_metric(metric), writer.write_in_shared_transaction),
+        StoreLeases(store, run=row.id, write=writer.write_in_shared_transaction),
         CircuitBreaker(row.spec.max_failures, row.conversations),
     )
     return execution
@@ -230,7 +230,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     if skipped is None:
         claims, skipped = find_claims_to_judge(store, execution.row.spec, item.conversation)
     if skipped is not None:
-        log_conversation(execution.row, conversation, ItemState.SKIPPED, skipped)
+        log_unscored_conversation(execution.row, conversation, ItemState.SKIPPED, skipped)
         await _finish_item(execution, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
@@ -252,7 +252,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
         raise
     except (JudgeError, MetricError) as error:
         why_failed = f"{type(error).__name__}: {error}"
-        log_conversation(execution.row, conversation, ItemState.FAILED, why_failed)
+        log_unscored_conversation(execution.row, conversation, ItemState.FAILED, why_failed)
         await _finish_item(execution, item.id, ItemState.FAILED, why_failed)
         execution.breaker.count_conversation(str(error).rstrip("."))
         return
@@ -261,7 +261,9 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     checked = None
     if not (item.stored_windows or item.unfinished_windows):
         # What was stored before need not be what was assessed now.
-        checked = await execution.checks.check_assessed(item.id, state, conversation, assessments)
+        checked = await execution.checks.check_unsaved_assessments(
+            item.id, state, conversation, assessments
+        )
     missing = None
     if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
         missing = conclusion.score.reason
@@ -276,7 +278,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     )
     why = reason or missing
     if why is not None:
-        log_conversation(execution.row, conversation, state, why)
+        log_unscored_conversation(execution.row, conversation, state, why)
         execution.breaker.count_conversation(why.rstrip("."))
 
 
@@ -318,7 +320,9 @@ async def _store_windows(
             failures.append(assessment.score.reason or "failed")
         if position in item.stored_windows:
             continue
-        await execution.writer.write_shared(execution.store.runs.save_window, item.id, assessment)
+        await execution.writer.write_in_shared_transaction(
+            execution.store.runs.save_window, item.id, assessment
+        )
         progress = execution.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind, _, words = (assessment.score.reason or "").partition(":")
@@ -340,9 +344,11 @@ async def _finish_item(
     incomplete: bool = False,
 ) -> None:
     finish = execution.store.runs.finish_item
-    await execution.writer.write_shared(finish, item, state, reason, conclusion, checked)
+    await execution.writer.write_in_shared_transaction(
+        finish, item, state, reason, conclusion, checked
+    )
     if checked is None and state is not ItemState.SKIPPED:
-        await execution.checks.check_stored(item)
+        await execution.checks.check_stored_conversation(item)
     progress = execution.update_progress(**{state.value: 1, "incomplete": int(incomplete)})
     execution.emit(ItemFinished(execution.row.id, item, state, progress, incomplete))
 
@@ -358,7 +364,9 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     """
     spec = row.spec
     if spec.is_imported:
-        raise ConfigError(f"{describe_imported(row.id)}; start a new run over its conversations")
+        raise ConfigError(
+            f"{explain_imported_run_unknowns(row.id)}; start a new run over its conversations"
+        )
     metric = build(
         spec.metric,
         spec.options,
@@ -439,7 +447,7 @@ def make_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
     return RefusedParameters(store.calls.recall_refused_parameters(fingerprint), keep_refusal)
 
 
-def emit_refused_parameters(execution: RunExecution, refused: RefusedParameters) -> None:
+def emit_future_parameter_refusals(execution: RunExecution, refused: RefusedParameters) -> None:
     """Tell of every parameter that the model of a run refuses from now on."""
     keep_refusal = refused.on_refused
 

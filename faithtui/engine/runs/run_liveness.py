@@ -16,7 +16,7 @@ from faithtui.store.store import Store, utc_now
 
 def read_runs(store: Store, clock: Callable[[], datetime] = utc_now) -> tuple[RunRow, ...]:
     """List all runs as `Runs.rows` does, interrupted ones told from running ones."""
-    return mark_dead_runs_interrupted(store, store.runs.rows(), clock)
+    return show_dead_runs_as_interrupted(store, store.runs.rows(), clock)
 
 
 def read_run(store: Store, run: RunId, clock: Callable[[], datetime] = utc_now) -> RunRow:
@@ -25,11 +25,11 @@ def read_run(store: Store, run: RunId, clock: Callable[[], datetime] = utc_now) 
     Raises:
         StoreError: There is none with this number.
     """
-    (row,) = mark_dead_runs_interrupted(store, [store.runs.row(run)], clock)
+    (row,) = show_dead_runs_as_interrupted(store, [store.runs.row(run)], clock)
     return row
 
 
-def mark_dead_runs_interrupted(
+def show_dead_runs_as_interrupted(
     store: Store, rows: Iterable[RunRow], clock: Callable[[], datetime]
 ) -> tuple[RunRow, ...]:
     """Give runs the state `interrupted` that nobody works on any more, though they should be on.

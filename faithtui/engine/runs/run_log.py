@@ -59,7 +59,9 @@ def make_logging_sink(
     return on_event
 
 
-def log_conversation(row: RunRow, conversation: Conversation, state: ItemState, why: str) -> None:
+def log_unscored_conversation(
+    row: RunRow, conversation: Conversation, state: ItemState, why: str
+) -> None:
     """Tell whoever watches why a conversation has no score; its name never gets into the file."""
     name = f"{conversation.source}/{conversation.key}"
     _log.debug("run %d: %s %s: %s", row.id, name, state.value, why)

@@ -9,7 +9,7 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
-from faithtui.engine.review.examples import read_run_examples, store_examples
+from faithtui.engine.review.examples import read_examples_file_for_run, store_examples
 from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
@@ -17,12 +17,12 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.api_keys import describe_key_places
-from faithtui.judges.providers.batches import check_batches
+from faithtui.judges.providers.batches import refuse_judge_without_batches
 from faithtui.judges.registry import (
     choose_judge_profile,
-    find_missing_key,
+    find_missing_key_variable,
     judge_fingerprint,
-    reads_prompts,
+    is_prompt_based,
 )
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
@@ -92,12 +92,12 @@ def plan_run(
         ExportError: The recording of its replies is another judge's.
         InputError: The file of examples cannot be read.
     """
-    examples = read_run_examples(store, request.examples)
+    examples = read_examples_file_for_run(store, request.examples)
     environment = environment or RunEnvironment()
     spec, metric, conversations = draft_run(store, request, examples, environment)
     environ = os.environ if environ is None else environ
     spec.profile.resolve_headers(environ)
-    key = find_missing_key(spec.judge, spec.base_url, environ)
+    key = find_missing_key_variable(spec.judge, spec.base_url, environ)
     if key is not None:
         raise ConfigError(
             f"{spec.judge} needs a key: {describe_key_places(key)}, "
@@ -132,7 +132,7 @@ def draft_run(
     metric = build_request_metric(request, examples)
     check_concurrency(request.concurrency)
     judge = metric.judge or request.judge
-    if examples and not reads_prompts(judge, request.base_url):
+    if examples and not is_prompt_based(judge, request.base_url):
         raise ConfigError(
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"
@@ -148,7 +148,7 @@ def draft_run(
         calibration=read_run_calibration(calibration),
     )
     if request.batch:
-        check_batches(judge, request.base_url)
+        refuse_judge_without_batches(judge, request.base_url)
     check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, environment)
     check_given_claims(store, request, metric)
     conversations = _select_conversations(store, request)

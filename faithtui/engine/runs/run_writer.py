@@ -91,7 +91,7 @@ class RunWriter:
         finally:
             self._waiting -= 1
 
-    async def write_shared(self, write: Callable[..., T], *args: Any) -> T:
+    async def write_in_shared_transaction(self, write: Callable[..., T], *args: Any) -> T:
         """Write together with what others write: what comes at every call of a judge."""
         return await self.write(write, *args, shares=True)
 
@@ -178,13 +178,13 @@ class StoreReplyCache:
             usable=usable,
         )
         try:
-            totals = await self._writer.write_shared(
+            totals = await self._writer.write_in_shared_transaction(
                 self._writer.store.calls.save_reply, meant, reply
             )
         except BaseException:
             # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored
             # nevertheless; it is never counted twice.
-            self._writer.unstored.keep_reply(meant, reply)
+            self._writer.unstored.save_reply_to_file(meant, reply)
             raise
         if totals is not None:
             self._on_totals(totals)

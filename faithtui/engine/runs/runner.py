@@ -26,7 +26,7 @@ from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunSta
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
-    emit_refused_parameters,
+    emit_future_parameter_refusals,
     execute_opened_run,
     judge_item,
     make_refused_parameters,
@@ -105,7 +105,7 @@ async def execute_run(
     opening = judge
 
     async def open_and_judge(execution: RunExecution) -> RunEnding:
-        emit_refused_parameters(execution, refused)
+        emit_future_parameter_refusals(execution, refused)
         async with opening as opened:
             return await _judge_pending_items(execution, opened, environment)
 
@@ -121,7 +121,11 @@ async def _judge_pending_items(
     execution.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
     leases: Leases = execution.leases if judge.account else NoLeases()
-    room = execution.writer.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
+    room = (
+        execution.writer.unstored.reserve_disk_space()
+        if judge.account
+        else contextlib.nullcontext()
+    )
     with room:
         asker = _make_asker(execution, judge, environment, leases)
         await execution.writer.write(store.runs.set_state, row.id, RunState.RUNNING)
@@ -135,7 +139,7 @@ async def _judge_pending_items(
             return RunState.STOPPED, str(error)
         except StoreError as error:
             await _drain_answers(execution, asker)
-            raise execution.writer.unstored.explain_error(error) from error
+            raise execution.writer.unstored.make_error_with_reply_folder(error) from error
         except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
             await _drain_answers(execution, asker)
             raise
@@ -144,14 +148,14 @@ async def _judge_pending_items(
             retries = execution.control.tally.retries
             if retries:
                 with contextlib.suppress(StoreError):
-                    store.calls.count_retries(row.id, retries)
+                    store.calls.add_retries(row.id, retries)
     return RunState.DONE, None
 
 
 def _iterate_pending(store: Store, run: RunId) -> Iterator[PendingItem]:
     """Give what is still to be judged, read little by little: there may be a million of them."""
     last: ItemId | None = None
-    while page := store.runs.list_pending(run, after=last, limit=_PAGE):
+    while page := store.runs.list_pending_items(run, after=last, limit=_PAGE):
         yield from page
         last = page[-1].id
 

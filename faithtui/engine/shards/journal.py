@@ -144,7 +144,7 @@ class ShardJournal:
 
     def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
         """Give the rows of the replies, in the order in which they came."""
-        for line in self._file.iter_lines(_REPLY_LINE):
+        for line in self._file.iter_lines_starting_with(_REPLY_LINE):
             reply = line["reply"]
             cost = reply["cost_nusd"]
             yield {
@@ -238,7 +238,7 @@ class ShardJournal:
                 self._index_reply(found["key"], place, usable=found["usable"])
 
     def _index_reply(self, key: str, place: int, *, usable: bool) -> None:
-        (self._usable if usable else self._unusable).add(_shorten(key), place)
+        (self._usable if usable else self._unusable).add(_key_to_int(key), place)
 
     def _index_finished(self, number: int, state: ScoreState, place: int) -> None:
         if number >= len(self._places):
@@ -271,7 +271,7 @@ class ShardJournal:
         if self._has_taken_over:
             self._forget_failed()
             return  # a kill left it; what was answered since is in it
-        self._forget_lines()
+        self._delete_all_lines()
         for usable, step, key, reply in iter_stored_replies(results, shard):
             self._index_reply(
                 key, self._append_reply(key, step, reply, usable=usable), usable=usable
@@ -283,7 +283,7 @@ class ShardJournal:
         self._has_taken_over = True
         self._file.sync()
 
-    def _forget_lines(self) -> None:
+    def _delete_all_lines(self) -> None:
         self._file.empty()
         self._usable, self._unusable = ReplyIndex(), ReplyIndex()
         self._rejected.clear()
@@ -292,7 +292,7 @@ class ShardJournal:
         self.states.clear()
 
     def _find_in(self, index: ReplyIndex, key: str) -> StoredReply | None:
-        place = index.find(_shorten(key))
+        place = index.find(_key_to_int(key))
         if place is None:
             return None
         found = self._latest.get(place)
@@ -307,7 +307,7 @@ class ShardJournal:
         return self._file.append({"key": key, "step": step, "usable": usable, "reply": reply})
 
 
-def sum_journal(path: Path) -> Expense:
+def sum_reply_costs(path: Path) -> Expense:
     """Add up what the replies of a journal cost. It may grow meanwhile, or be gone."""
     spent = NO_EXPENSE
     with suppress(FileNotFoundError), path.open("rb") as file:
@@ -334,5 +334,5 @@ def delete_written_journal(results: Path, shard: str) -> None:
             ShardJournal(results, shard, "", durable=False).__exit__()
 
 
-def _shorten(key: str) -> int:
+def _key_to_int(key: str) -> int:
     return int(key[:_KEY_DIGITS], 16)

@@ -59,7 +59,7 @@ class JournalFile:
                 self.end += len(line)
         self._file.truncate(self.end)
 
-    def iter_lines(self, beginning: bytes) -> Iterator[Any]:
+    def iter_lines_starting_with(self, beginning: bytes) -> Iterator[Any]:
         """Give the lines that begin so, in order; to parse the others would take long."""
         with self.path.open("rb") as file:
             for line in file:

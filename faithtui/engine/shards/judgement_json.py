@@ -39,7 +39,7 @@ class Judgement:
     conclusion: Conclusion
 
 
-def write_judgement(judgement: Judgement) -> str:
+def judgement_to_json_text(judgement: Judgement) -> str:
     """Write a judgement as JSON."""
     documents: _PlaceList[str] = _PlaceList()
     claims: _PlaceList[Claim] = _PlaceList()
@@ -52,13 +52,13 @@ def write_judgement(judgement: Judgement) -> str:
             "score": _score_to_json(each.score),
             "verdicts": [
                 [
-                    claims.get_place(said.claim),
+                    claims.get_or_add_index(said.claim),
                     said.label,
                     said.word,
                     said.reason,
                     said.confidence,
                     [
-                        [truths.get_place(named.truth), named.stance, named.sets]
+                        [truths.get_or_add_index(named.truth), named.stance, named.sets]
                         for named in said.evidence
                     ]
                     if said.evidence
@@ -83,14 +83,14 @@ def write_judgement(judgement: Judgement) -> str:
                     each.text,
                     _span_to_json(each.span),
                     each.kind,
-                    None if each.document is None else documents.get_place(each.document),
+                    None if each.document is None else documents.get_or_add_index(each.document),
                 ]
                 for each in claims.values
             ],
             "truths": [
                 [
                     each.text,
-                    None if each.document is None else documents.get_place(each.document),
+                    None if each.document is None else documents.get_or_add_index(each.document),
                     _span_to_json(each.span),
                     each.quote,
                 ]
@@ -107,7 +107,7 @@ def write_judgement(judgement: Judgement) -> str:
     ).decode()
 
 
-def read_judgement(text: str) -> Judgement:
+def judgement_from_json_text(text: str) -> Judgement:
     """Read a judgement.
 
     Raises:
@@ -150,14 +150,14 @@ class _PlaceList(Generic[T]):
         return list(self._places)
 
     def list_places(self, values: Sequence[T]) -> list[int]:
-        """Give the places of values; see `get_place`."""
+        """Give the places of values; see `get_or_add_index`."""
         known = self._places_of_objects
         return [
-            self.get_place(each) if (place := known.get(id(each))) is None else place
+            self.get_or_add_index(each) if (place := known.get(id(each))) is None else place
             for each in values
         ]
 
-    def get_place(self, value: T) -> int:
+    def get_or_add_index(self, value: T) -> int:
         """Give the place of a value; its object must live as long as this list."""
         place = self._places_of_objects.get(id(value))
         if place is None:

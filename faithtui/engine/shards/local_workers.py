@@ -96,7 +96,9 @@ async def measure_in_processes(
     context = multiprocessing.get_context("spawn")
     async with serve_call_limits(server, stop) as socket:
         pool = ProcessPoolExecutor(
-            min(workers, len(shards)), mp_context=context, initializer=_prepare_process
+            min(workers, len(shards)),
+            mp_context=context,
+            initializer=_ignore_interrupts_and_exit_with_parent,
         )
         work = partial(_measure_in_process, settings, results, socket)
         waiting = {asyncio.wrap_future(pool.submit(work, each)): each for each in shards}
@@ -166,7 +168,7 @@ class ReportThrottle:
             self._send(asdict(outcome))
 
 
-def _prepare_process() -> None:
+def _ignore_interrupts_and_exit_with_parent() -> None:
     """Let the command that began this process decide when it ends."""
     # An interrupt goes to all processes of a terminal; the command tells them to stop instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -98,7 +98,7 @@ def read_manifest(results: Path) -> Manifest:
         ) from error
 
 
-def keep_known_names(results: Path, shards: Sequence[Shard]) -> tuple[Shard, ...]:
+def reuse_stored_shard_names(results: Path, shards: Sequence[Shard]) -> tuple[Shard, ...]:
     """Give the shards that a results folder knows the names that they have there.
 
     A name depends on which folder was named as the source, and on which files lie beside. Under

@@ -11,13 +11,13 @@ from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
 from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import CONCURRENCY
-from faithtui.engine.shards.journal import delete_written_journal, sum_journal
+from faithtui.engine.shards.journal import delete_written_journal, sum_reply_costs
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
     measure_in_processes,
     measure_in_turn,
 )
-from faithtui.engine.shards.manifest import keep_known_names, write_manifest
+from faithtui.engine.shards.manifest import reuse_stored_shard_names, write_manifest
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.results_schema import (
     JOURNAL,
@@ -38,7 +38,7 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.registry import AUTO, find_reader
 from faithtui.judges.providers.api_keys import describe_key_places
-from faithtui.judges.registry import find_missing_key
+from faithtui.judges.registry import find_missing_key_variable
 from faithtui.paths import expand_home
 
 LOCAL: Final = "local"
@@ -280,7 +280,7 @@ def execute_request(
         wave=settings.wave,
         on_left_out=on_left_out,
     )
-    every = keep_known_names(results, every)
+    every = reuse_stored_shard_names(results, every)
     shards = every if request.shard is None else select_shards(every, request.shard)
     write_manifest(results, described, request.source, request.shard_size, every)
     whole = set(list_whole_shards(results))
@@ -318,7 +318,7 @@ def check_key(settings: MeasureSettings) -> None:
     """
     judge = settings.build_metric().judge or settings.judge
     settings.profile.resolve_headers(os.environ)
-    key = find_missing_key(judge, settings.base_url)
+    key = find_missing_key_variable(judge, settings.base_url)
     if key is not None:
         raise ConfigError(
             f"{judge} needs a key: {describe_key_places(key)}, or use --judge offline, which "
@@ -395,7 +395,7 @@ def sum_spent(results: Path) -> Expense:
         by_shard[path.stem] = Expense(round(cost * NUSD), sum(tokens))
     for path in sorted((results / JOURNAL).glob("*.jsonl")):
         # A journal beside tables has their replies and perhaps more, or is not all there yet.
-        written, under_way = by_shard.get(path.stem, NO_EXPENSE), sum_journal(path)
+        written, under_way = by_shard.get(path.stem, NO_EXPENSE), sum_reply_costs(path)
         by_shard[path.stem] = Expense(
             max(written.nusd, under_way.nusd), max(written.tokens, under_way.tokens)
         )

@@ -15,7 +15,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Conclusion, Verdict, claim_identity
 from faithtui.engine.library.judge_session import CallLog
 from faithtui.engine.library.measurement_result import Measurement
-from faithtui.engine.shards.judgement_json import Judgement, write_judgement
+from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
 from faithtui.engine.shards.results_schema import NO_VERDICT
 from faithtui.errors import FaithtuiError, InputError
 from faithtui.formats.readers.protocol import ParsedRecord
@@ -72,7 +72,7 @@ def make_measured_rows(
         **{name: labels.count(name) for name in (*_LABELS.values(), NO_VERDICT)},
         "integrity": measured.warning,
         **_count_calls(log, measured.latency_ms),
-        "judgement": write_judgement(judgement) if measured.windows else None,
+        "judgement": judgement_to_json_text(judgement) if measured.windows else None,
     }
     return MeasuredRows(row, _make_window_rows(identity, measured), claims)
 

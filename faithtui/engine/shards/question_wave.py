@@ -21,7 +21,7 @@ from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.library.judge_session import AnyJudge, AskingOptions
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
-from faithtui.engine.shards.written_folders import ANSWERS, QUESTIONS, mark_wave
+from faithtui.engine.shards.written_folders import ANSWERS, QUESTIONS, write_wave_manifest
 from faithtui.errors import (
     ConfigError,
     InputError,
@@ -31,7 +31,7 @@ from faithtui.errors import (
     JudgeUnusable,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.providers.batches import QuestionFile, open_question_file
+from faithtui.judges.providers.batches import QuestionFile, open_question_file_format
 from faithtui.judges.providers.prices import read_prices
 from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_private_directory, move_into_place
 
@@ -62,7 +62,7 @@ class WaveSender:
         self._journal = journal
         self._tally = tally
         self._answers_path = answers
-        self._answers = dict(_find_answers(answers))
+        self._answers = dict(_iter_answer_offsets(answers))
         self._file = questions
         self._written: set[str] = set()
 
@@ -181,14 +181,14 @@ async def open_wave(
     """
     if not isinstance(judge, str):
         raise ConfigError("questions in files need a judge that a name opens, such as vllm:MODEL")
-    lines = open_question_file(
+    lines = open_question_file_format(
         judge, base_url=settings.base_url, redact=asking.redact, profile=settings.profile
     )
     pricing = TablePrices(read_prices(settings.prices), judge, settings.base_url, batch=True)
     target = folder / QUESTIONS / f"{shard}.jsonl"
     make_private_directory(target.parent)
     make_private_directory(folder / ANSWERS)
-    mark_wave(folder)
+    write_wave_manifest(folder)
     new = target.with_name(f"{PART_OF_FILE}{shard}")  # the lock on the shard keeps others off
     answers = folder / ANSWERS / f"{shard}.jsonl"
     async with lines as form:
@@ -204,7 +204,7 @@ async def open_wave(
             target.unlink(missing_ok=True)
 
 
-def _find_answers(path: Path) -> Iterator[tuple[str, int]]:
+def _iter_answer_offsets(path: Path) -> Iterator[tuple[str, int]]:
     """Give the key of every answer in a file with the place of its line; none without a file.
 
     Raises:

@@ -212,7 +212,7 @@ class _ShardActor:
                         await self._server.tell_stop.remote()
                     return found
         finally:
-            link.send_notes()
+            link.send_queued_calls()
             hearing.cancel()
             with suppress(asyncio.CancelledError):
                 await hearing
@@ -235,24 +235,26 @@ class RayLink:
 
     async def request(self, method: str, *arguments: Any) -> Any:
         """Call a method of the server and wait for what it returns."""
-        return await self._server.serve.remote(self._holder, self._take_notes(), method, arguments)
+        return await self._server.serve.remote(
+            self._holder, self._take_queued_calls(), method, arguments
+        )
 
     def notify(self, method: str, *arguments: Any) -> None:
         """Call a method of the server soon and do not wait."""
         self._notes.append((method, arguments))
         if method == "settle":
             # What was spent is known even of a worker that is killed the next moment.
-            self.send_notes()
+            self.send_queued_calls()
         elif self._sending is None:
             loop = asyncio.get_running_loop()
-            self._sending = loop.call_later(_NOTES_WAIT_S, self.send_notes)
+            self._sending = loop.call_later(_NOTES_WAIT_S, self.send_queued_calls)
 
-    def send_notes(self) -> None:
+    def send_queued_calls(self) -> None:
         """Send what was to travel with the next request."""
-        if notes := self._take_notes():
+        if notes := self._take_queued_calls():
             self._server.serve.remote(self._holder, notes)
 
-    def _take_notes(self) -> list[tuple[str, tuple[Any, ...]]]:
+    def _take_queued_calls(self) -> list[tuple[str, tuple[Any, ...]]]:
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None

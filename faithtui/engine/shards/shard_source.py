@@ -27,7 +27,7 @@ from faithtui.formats.readers.datasets import (
     FormatChoice,
     is_data_file,
     list_files,
-    name_source,
+    make_shard_dataset_name,
     open_dataset,
 )
 from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
@@ -78,9 +78,11 @@ class Shard:
                 if not sample.is_table:
                     sample = replace(sample, records=())
                 options = ReadOptions(self.source, sample, choice.scales, dataset.notes)
-                yield from dataset.reader.read(self._place_records(file, path), options)
+                yield from dataset.reader.read(
+                    self._renumber_records_for_source(file, path), options
+                )
 
-    def _place_records(self, file: RecordFile, copy: Path) -> Iterator[FileRecord]:
+    def _renumber_records_for_source(self, file: RecordFile, copy: Path) -> Iterator[FileRecord]:
         """Give records the places that they have in the file of the source."""
         if str(copy) == self.address:
             yield from file
@@ -105,7 +107,7 @@ class Shard:
             yield Path(self.address)
             return
         with tempfile.TemporaryDirectory(prefix="faithtui-shard-") as folder:
-            path = Path(folder) / _name_file(self.address)
+            path = Path(folder) / _get_file_name(self.address)
             try:
                 if self.groups is None:
                     _copy_file(self.address, path)
@@ -172,8 +174,8 @@ def list_shards(
         )
     shards: list[Shard] = []
     for each in found:
-        name = name_source(Path(each.relative)) if source is None else source
-        whole = Shard(_name_shard(each.relative), each.address, name, each.size)
+        name = make_shard_dataset_name(Path(each.relative)) if source is None else source
+        whole = Shard(_make_shard_name(each.relative), each.address, name, each.size)
         shards += [whole] if shard_size is None else _cut_row_groups(whole, shard_size)
     return _make_names_unique(shards)
 
@@ -197,7 +199,7 @@ def is_remote(address: str) -> bool:
     return _SCHEME.match(address) is not None
 
 
-def is_known_store(address: str) -> bool:
+def is_opened_by_pyarrow(address: str) -> bool:
     """Say whether pyarrow itself opens such addresses, without a package that asks a server."""
     return address.partition("://")[0].lower() in _STORES
 
@@ -276,7 +278,7 @@ def _open_file_system(address: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     try:
-        if not is_known_store(address):
+        if not is_opened_by_pyarrow(address):
             raise ValueError("no store that pyarrow reads is addressed so")  # noqa: TRY301
         system, path = fs.FileSystem.from_uri(address)
     except (pa.ArrowException, OSError, ValueError, ImportError) as error:
@@ -423,11 +425,11 @@ def _copy_row_groups(address: str, groups: tuple[int, int], target: Path) -> Non
                 writer.write_table(parquet.read_row_group(number))
 
 
-def _name_file(address: str) -> str:
+def _get_file_name(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2] or "shard"
 
 
-def _name_shard(relative: str) -> str:
+def _make_shard_name(relative: str) -> str:
     """Name a shard after its file, in letters that any file name may have."""
     name = _UNSAFE.sub("_", relative.replace("/", "__"))
     if len(name) <= _LONGEST_NAME and not name.startswith("."):

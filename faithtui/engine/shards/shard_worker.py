@@ -30,7 +30,7 @@ from faithtui.engine.library.judge_session import (
     CallLog,
     MeasurementSession,
     SharedLimits,
-    check_image_support,
+    check_image_hosts_allowed,
     open_session,
 )
 from faithtui.engine.runs.gc_pause import slow_gc
@@ -294,7 +294,7 @@ class _ShardWork:
             return make_failed_rows(name, number, record, found, log, self._shard.source)
         with self._images.hold(record.images):
             try:
-                check_image_support(found, self._judge, asking)
+                check_image_hosts_allowed(found, self._judge, asking)
                 measured = await session.measure(self._metric, found, log=log)
             except JudgeUnusable:
                 raise

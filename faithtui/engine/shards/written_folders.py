@@ -27,7 +27,7 @@ _WAVE: Final = "wave of faithtui"
 _HERE: Final = "file://"
 
 
-def mark_wave(folder: Path) -> None:
+def write_wave_manifest(folder: Path) -> None:
     """Write into the folder of a wave that it is one.
 
     Raises:
@@ -63,13 +63,13 @@ class WrittenFolders:
 
     def contains(self, address: str) -> bool:
         """Say whether the file of a path or an address is one of them."""
-        for folder, name in _list_folders(address):
-            if name in _OF_RESULTS | _OF_WAVE and name in self._list_inner(folder):
+        for folder, name in _iter_parent_folders(address):
+            if name in _OF_RESULTS | _OF_WAVE and name in self._list_written_names(folder):
                 self.counts[folder] += 1
                 return True
         return False
 
-    def _list_inner(self, folder: str) -> frozenset[str]:
+    def _list_written_names(self, folder: str) -> frozenset[str]:
         """Give what is written into a folder; nothing where it is none of ours."""
         if folder not in self._inner:
             here = folder.removeprefix(_HERE)
@@ -95,7 +95,7 @@ class WrittenFolders:
         return found if isinstance(found, Mapping) else {}
 
 
-def _list_folders(address: str) -> Iterator[tuple[str, str]]:
+def _iter_parent_folders(address: str) -> Iterator[tuple[str, str]]:
     """Give each folder that a file lies in, and what of its path lies there; the inmost first."""
     scheme, separator, rest = address.partition("://")
     if not separator:

@@ -206,23 +206,23 @@ def _read_schema(path: Path, message: _Message) -> tuple[_Field, ...]:
             schema = pa.ipc.open_file(source).schema
     tables = message.described.read_tables(1)
     return tuple(
-        _describe_field(field.name, field.type, table)
+        _make_field(field.name, field.type, table)
         for field, table in zip(schema, tables, strict=True)
     )
 
 
-def _describe_field(name: str, kind: Any, table: FlatTable) -> _Field:
+def _make_field(name: str, kind: Any, table: FlatTable) -> _Field:
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
-        return _Field(name, kind, (_describe_field(name, kind.storage_type, table),))
+        return _Field(name, kind, (_make_field(name, kind.storage_type, table),))
     if pa.types.is_dictionary(kind):
         encoding = table.read_table(4)
         number = encoding.read_number(0, "q") if encoding else 0
-        return _Field(name, kind, (_describe_field(name, kind.value_type, table),), number)
+        return _Field(name, kind, (_make_field(name, kind.value_type, table),), number)
     fields = [kind.field(place) for place in range(kind.num_fields)]
     children = (
-        _describe_field(field.name, field.type, each)
+        _make_field(field.name, field.type, each)
         for field, each in zip(fields, table.read_tables(5), strict=True)
     )
     return _Field(name, kind, tuple(children))
@@ -336,7 +336,7 @@ class _BatchReader:
         kind, types = field.kind, pa.types
         if isinstance(kind, pa.BaseExtensionType):
             return ExtensionColumn(self._make_column(field.children[0]), kind)
-        length = self._take_number(self._nodes)[0]
+        length = self._take_next_struct(self._nodes)[0]
         if length < 0:
             raise ValueError(f"column {field.name!r} has {length} values")
         if types.is_null(kind):
@@ -346,24 +346,24 @@ class _BatchReader:
                 f"column {field.name!r} has the type {kind}, which is not read; leave it out, or "
                 "write the file as JSON lines"
             )
-        validity = self._take_range()
+        validity = self._take_next_buffer()
         if field.dictionary is not None:
-            numbers = FixedColumn(length, validity, self._take_range(), kind.index_type)
+            numbers = FixedColumn(length, validity, self._take_next_buffer(), kind.index_type)
             return WordColumn(numbers, self._dictionaries.get(field.dictionary, ()))
         if types.is_string(kind) or types.is_binary(kind):
-            offsets = Offsets(self._take_range(), 4)
-            return TextColumn(length, validity, offsets, self._take_range(), kind)
+            offsets = Offsets(self._take_next_buffer(), 4)
+            return TextColumn(length, validity, offsets, self._take_next_buffer(), kind)
         if types.is_large_string(kind) or types.is_large_binary(kind):
-            offsets = Offsets(self._take_range(), 8)
-            return TextColumn(length, validity, offsets, self._take_range(), kind)
+            offsets = Offsets(self._take_next_buffer(), 8)
+            return TextColumn(length, validity, offsets, self._take_next_buffer(), kind)
         if types.is_string_view(kind) or types.is_binary_view(kind):
-            views = self._take_range()
-            count = self._take_number(self._view_counts)[0]
-            places = tuple(self._take_range() for _ in range(count))
+            views = self._take_next_buffer()
+            count = self._take_next_struct(self._view_counts)[0]
+            places = tuple(self._take_next_buffer() for _ in range(count))
             as_text = pa.large_string() if types.is_string_view(kind) else pa.large_binary()
             return ViewColumn(length, validity, views, places, as_text)
         if types.is_list(kind) or types.is_large_list(kind) or types.is_map(kind):
-            offsets = Offsets(self._take_range(), 8 if types.is_large_list(kind) else 4)
+            offsets = Offsets(self._take_next_buffer(), 8 if types.is_large_list(kind) else 4)
             child = self._make_column(field.children[0])
             return ListColumn(length, validity, offsets, child, types.is_map(kind))
         if types.is_fixed_size_list(kind):
@@ -375,17 +375,17 @@ class _BatchReader:
                 raise ValueError(f"column {field.name!r} has fields of different lengths")
             names = tuple(child.name for child in field.children)
             return StructColumn(length, validity, children, names)
-        return FixedColumn(length, validity, self._take_range(), kind)
+        return FixedColumn(length, validity, self._take_next_buffer(), kind)
 
-    def _take_number(self, numbers: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def _take_next_struct(self, numbers: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
         found = next(numbers, None)
         if found is None:
             raise ValueError("fewer columns than described")
         return found
 
-    def _take_range(self) -> ByteRange:
+    def _take_next_buffer(self) -> ByteRange:
         """Take the next part of the body, unpacked."""
-        offset, size = self._take_number(self._buffers)
+        offset, size = self._take_next_struct(self._buffers)
         body = self._body
         if size == 0:
             return ByteRange(body.file, 0, 0)
@@ -393,9 +393,9 @@ class _BatchReader:
         if offset < 0 or size < 0 or offset + size > body.size:
             raise ValueError("a column outside of its batch")
         found = ByteRange(body.file, body.start + offset, size)
-        return self._unpack(found, self._codec) if self._codec else found
+        return self._decompress_buffer(found, self._codec) if self._codec else found
 
-    def _unpack(self, packed: ByteRange, codec: str) -> ByteRange:
+    def _decompress_buffer(self, packed: ByteRange, codec: str) -> ByteRange:
         import pyarrow as pa
 
         size = int.from_bytes(packed.read(0, 8), "little", signed=True)

@@ -157,7 +157,7 @@ class Offsets:
             raise ValueError("offsets that go back")
         return found
 
-    def read_ends(self, start: int, stop: int) -> tuple[int, int]:
+    def read_start_and_end(self, start: int, stop: int) -> tuple[int, int]:
         """Read where the first of some values begins and where the last one ends."""
         if start == stop:
             return 0, 0
@@ -186,7 +186,7 @@ class TextColumn:
 
     def measure(self, start: int, stop: int) -> RowsSize:
         """Look where the first begins and the last one ends."""
-        first, last = self.offsets.read_ends(start, stop)
+        first, last = self.offsets.read_start_and_end(start, stop)
         if last > self.values.size:
             raise ValueError("a text outside of its column")
         return RowsSize(last - first, stop - start)
@@ -260,7 +260,7 @@ class ListColumn:
 
     def measure(self, start: int, stop: int) -> RowsSize:
         """Say what their values hold."""
-        first, last = self.offsets.read_ends(start, stop)
+        first, last = self.offsets.read_start_and_end(start, stop)
         if last > self.child.length:
             raise ValueError("a list outside of its column")
         return self.child.measure(first, last).add(RowsSize(0, stop - start))
@@ -354,7 +354,7 @@ class WordColumn:
             return found
         for number in self.numbers.read(start, stop).to_pylist():
             if number is not None:
-                words, place = self._find_word(number)
+                words, place = self._locate_in_dictionary(number)
                 found = found.add(words.measure(place, place + 1))
         return found
 
@@ -368,13 +368,13 @@ class WordColumn:
             return pa.nulls(stop - start)
         pieces = []
         for number in used:
-            words, place = self._find_word(number)
+            words, place = self._locate_in_dictionary(number)
             pieces.append(words.read(place, place + 1))
         places = {number: place for place, number in enumerate(used)}
         chosen = pa.array([places.get(each) for each in numbers.to_pylist()], pa.int64())
         return pa.concat_arrays(pieces).take(chosen)
 
-    def _find_word(self, number: int) -> tuple[Column, int]:
+    def _locate_in_dictionary(self, number: int) -> tuple[Column, int]:
         place = number
         for words in self.words:
             if 0 <= place < words.length:

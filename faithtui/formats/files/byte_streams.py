@@ -96,7 +96,7 @@ def open_byte_stream(path: Path) -> ByteStream:
     except OSError as error:
         raise make_read_error(path, error) from error
     try:
-        return _unpack(
+        return _open_as_utf8(
             path, io.BufferedReader(PieceStream(lambda: _read_some(raw)), HEAD_BYTES), raw
         )
     except OSError as error:
@@ -119,7 +119,7 @@ def make_read_error(path: Path, error: Exception) -> InputError:
     return InputError(f"cannot be read: {reason}", path=path)
 
 
-def _unpack(path: Path, file: io.BufferedReader, raw: IO[bytes]) -> ByteStream:
+def _open_as_utf8(path: Path, file: io.BufferedReader, raw: IO[bytes]) -> ByteStream:
     unpacked = _open_packed(path, file)
     if unpacked is not None:
         file = unpacked

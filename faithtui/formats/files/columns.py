@@ -89,13 +89,13 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
         raise InputError(error.reason, path=path) from error
 
 
-def _keep_text(text: str, _: str) -> str:
+def _return_text_unchanged(text: str, _: str) -> str:
     return text
 
 
 def _read_parquet(path: Path) -> Iterator[dict[str, Any] | str]:
     """Read row group by row group; one with large pages is copied first, with small ones."""
-    with path.open("rb") as raw, _open_parquet(path) as file:
+    with path.open("rb") as raw, _open_parquet_by_page(path) as file:
         footer = Footer(raw)
         for number in range(file.num_row_groups):
             plan = plan_row_group(raw, footer, file.schema, number, _ROWS)
@@ -107,7 +107,7 @@ def _read_parquet(path: Path) -> Iterator[dict[str, Any] | str]:
                 yield from _list_rows(batches)
 
 
-def _open_parquet(source: Any) -> Any:
+def _open_parquet_by_page(source: Any) -> Any:
     """Open a file so that of each column a page is held, and not all of a row group."""
     import pyarrow.parquet
 
@@ -119,7 +119,7 @@ def _read_copy(
 ) -> Iterator[dict[str, Any] | str]:
     with (
         closing(copy_row_group(raw, footer, number, plan)) as copy,
-        _open_parquet(copy.file) as file,
+        _open_parquet_by_page(copy.file) as file,
     ):
         batches = file.iter_batches(copy.rows_at_once, use_threads=False)
         row = itertools.count()
@@ -130,7 +130,9 @@ def _read_copy(
         )
 
 
-def _list_rows(batches: Any, find: _FindText = _keep_text) -> Iterator[dict[str, Any] | str]:
+def _list_rows(
+    batches: Any, find: _FindText = _return_text_unchanged
+) -> Iterator[dict[str, Any] | str]:
     """Give rows one by one.
 
     Args:

@@ -54,13 +54,13 @@ class FlatTable:
 
     def read_tables(self, field: int) -> tuple["FlatTable", ...]:
         """Read a list of tables."""
-        start, count = self._find_list(field, 4)
+        start, count = self._find_list_start_and_count(field, 4)
         places = range(start, start + 4 * count, 4)
         return tuple(FlatTable(self._data, self._follow_offset(each)) for each in places)
 
     def read_structs(self, field: int, layout: str) -> list[tuple[Any, ...]]:
         """Read a list of groups of numbers, each written as `struct` says."""
-        start, count = self._find_list(field, struct.calcsize(f"<{layout}"))
+        start, count = self._find_list_start_and_count(field, struct.calcsize(f"<{layout}"))
         end = start + count * struct.calcsize(f"<{layout}")
         return list(struct.iter_unpack(f"<{layout}", self._data[start:end]))
 
@@ -73,7 +73,7 @@ class FlatTable:
     def _follow_offset(self, place: int) -> int:
         return place + int(self._unpack("<I", place)[0])
 
-    def _find_list(self, field: int, size: int) -> tuple[int, int]:
+    def _find_list_start_and_count(self, field: int, size: int) -> tuple[int, int]:
         """Find a list: where its first element is, and how many there are."""
         place = self._find_field(field)
         if not place:

@@ -31,7 +31,7 @@ from faithtui.formats.files.parquet_pages import (
     LeafValue,
     NumberPart,
     Page,
-    iterate_pages,
+    iterate_page_headers,
     make_damage_error,
 )
 from faithtui.formats.files.thrift import (
@@ -41,8 +41,8 @@ from faithtui.formats.files.thrift import (
     STRUCT,
     Struct,
     ThriftReader,
-    write_struct,
-    write_varint,
+    encode_struct,
+    encode_varint,
 )
 
 _LARGE_PAGE: Final = 8 * MB
@@ -190,7 +190,7 @@ class Footer:
                 self._rest[field] = kind, reader.read(kind)
             field, kind = reader.read_field_head(field)
 
-    def read_group(self, number: int) -> Struct:
+    def read_group_metadata(self, number: int) -> Struct:
         """Read what it says of a row group."""
         return ThriftReader(self._data, self._groups[number]).read_struct()
 
@@ -215,10 +215,10 @@ def plan_row_group(
         InputError: It is damaged, or a page cannot be read in bounded memory.
     """
     try:
-        group = footer.read_group(number)
+        group = footer.read_group_metadata(number)
         rows = max(1, min(rows, _ROWS_BYTES * group[3][1] // max(1, group[2][1])))
         chunks = tuple(
-            _describe_chunk(described[3][1], schema.column(column))
+            _make_chunk(described[3][1], schema.column(column))
             for column, described in enumerate(group[1][1][1])
         )
     except (LookupError, TypeError, ValueError) as error:
@@ -231,7 +231,7 @@ def plan_row_group(
     lists: list[tuple[Chunk, int]] = []
     """Columns of lists: each with all its values."""
     for column, chunk in enumerate(chunks):
-        pages = tuple(iterate_pages(file, chunk))
+        pages = tuple(iterate_page_headers(file, chunk))
         largest = max((page.size for page in pages), default=0)
         total = sum(page.size for page in pages)
         words = sum(page.size for page in pages if page.kind == DICTIONARY)
@@ -256,7 +256,7 @@ def plan_row_group(
             fewest = min(counts[:-1], default=rows)
             rows = min(rows, max(1, (_LARGE_PAGE // max(1, largest) - 2) * fewest))
     try:
-        rows = min(rows, _count_rows_at_once(file, lists))
+        rows = min(rows, _compute_max_rows_per_batch(file, lists))
     except InputError as error:
         raise InputError(f"row group {number + 1} {error.reason}") from error
     # pyarrow holds one page of each column together.
@@ -274,7 +274,7 @@ def plan_row_group(
     return RowGroupPlan(chunks, frozenset(copied), max(1, rows), new_page)
 
 
-def _count_rows_at_once(file: IO[bytes], lists: Sequence[tuple[Chunk, int]]) -> int:
+def _compute_max_rows_per_batch(file: IO[bytes], lists: Sequence[tuple[Chunk, int]]) -> int:
     """Say how many rows of lists of numbers may be held together, if all were as long as any is.
 
     Args:
@@ -289,7 +289,7 @@ def _count_rows_at_once(file: IO[bytes], lists: Sequence[tuple[Chunk, int]]) -> 
         return sum(count * (chunk.width or not chunk.is_text) for chunk, count in lists)
 
     if sum(count for _, count in lists) > RECORD_VALUES.most or count_bytes() > _LARGE_PAGE:
-        lists = [(chunk, _find_longest_row(file, chunk)) for chunk, _ in lists]
+        lists = [(chunk, _count_longest_row_values(file, chunk)) for chunk, _ in lists]
     problem = RECORD_VALUES.find_problem(sum(count for _, count in lists))
     if problem is not None:
         names = ", ".join(repr(chunk.name) for chunk, _ in lists)
@@ -297,9 +297,9 @@ def _count_rows_at_once(file: IO[bytes], lists: Sequence[tuple[Chunk, int]]) -> 
     return max(1, _ROWS_BYTES // max(1, count_bytes()))
 
 
-def _find_longest_row(file: IO[bytes], chunk: Chunk) -> int:
+def _count_longest_row_values(file: IO[bytes], chunk: Chunk) -> int:
     with ColumnValues(file, chunk) as values:
-        return values.find_longest_row()
+        return values.count_longest_row_values()
 
 
 def _can_copy_numbers(chunk: Chunk, pages: Sequence[Page]) -> bool:
@@ -314,7 +314,7 @@ def _can_copy_numbers(chunk: Chunk, pages: Sequence[Page]) -> bool:
     )
 
 
-def _describe_chunk(data: Struct, column: Any) -> Chunk:
+def _make_chunk(data: Struct, column: Any) -> Chunk:
     start, size, codec = data[9][1], data[7][1], data[4][1]
     if _has_dictionary(data):
         start = data[11][1]
@@ -354,7 +354,7 @@ def copy_row_group(
         InputError: It is damaged, too large, or written in a way that is not read.
         OSError: There is no room for it on the disk.
     """
-    group = footer.read_group(number)
+    group = footer.read_group_metadata(number)
     rows = group[3][1]
     if rows > _ROWS_MOST:
         raise InputError(f"has a row group of {rows:,} rows with long texts; {WAY_OUT}")
@@ -372,15 +372,15 @@ def copy_row_group(
                     _write_texts(file, page, texts, sizes)
                 else:
                     _write_numbers(file, page, plan.new_page, rows)
-                _describe_copy(described, start, target.tell() - start, page.written)
+                _update_copied_chunk_metadata(described, start, target.tell() - start, page.written)
             else:
                 _copy_bytes(file, chunk, target)
-                _move_chunk(described, start - chunk.start)
+                _shift_chunk_offsets(described, start - chunk.start)
         for unused in (5, 6, 7):  # where it begins, its packed size, its number
             group.pop(unused, None)
         end = target.tell()
         group[2] = I64, end
-        target.write(write_struct(footer.make_single_group_footer(group)))
+        target.write(encode_struct(footer.make_single_group_footer(group)))
         target.write((target.tell() - end).to_bytes(4, "little") + _MAGIC)
         target.seek(0)
     except BaseException:
@@ -404,7 +404,7 @@ def _copy_bytes(file: IO[bytes], chunk: Chunk, target: IO[bytes]) -> None:
         target.write(piece)
 
 
-def _move_chunk(described: Struct, by: int) -> None:
+def _shift_chunk_offsets(described: Struct, by: int) -> None:
     data = described[3][1]
     if _has_dictionary(data):
         data[11] = I64, data[11][1] + by
@@ -412,10 +412,10 @@ def _move_chunk(described: Struct, by: int) -> None:
         data.pop(11, None)
     data.pop(10, None)  # an index
     data[9] = I64, data[9][1] + by
-    _forget_indexes(described)
+    _remove_index_metadata(described)
 
 
-def _describe_copy(described: Struct, start: int, size: int, unpacked: int) -> None:
+def _update_copied_chunk_metadata(described: Struct, start: int, size: int, unpacked: int) -> None:
     data = described[3][1]
     data[2] = LIST, (I32, [PLAIN, RLE])
     data[4] = I32, 0  # not packed
@@ -424,10 +424,10 @@ def _describe_copy(described: Struct, start: int, size: int, unpacked: int) -> N
     data[9] = I64, start
     for field in (10, 11, 12, 13, 16):  # the dictionary and statistics
         data.pop(field, None)
-    _forget_indexes(described)
+    _remove_index_metadata(described)
 
 
-def _forget_indexes(described: Struct) -> None:
+def _remove_index_metadata(described: Struct) -> None:
     described[2] = I64, 0
     for field in (4, 5, 6, 7):
         described.pop(field, None)
@@ -497,7 +497,7 @@ class _SmallPage:
         if value.defined == self.chunk.most_defined:
             self._values += (len(text).to_bytes(4, "little"), text)
             self._size += 4 + len(text)
-        self._write_full()
+        self._write_if_full()
 
     def add_numbers(self, part: NumberPart) -> None:
         """Add some numbers."""
@@ -505,9 +505,9 @@ class _SmallPage:
         self._defined += part.defined
         self._values.append(part.values)
         self._size += len(part.values)
-        self._write_full()
+        self._write_if_full()
 
-    def _write_full(self) -> None:
+    def _write_if_full(self) -> None:
         if self._size > self._most or len(self._lists) >= _NEW_PAGE_VALUES:
             self.write()
 
@@ -517,7 +517,7 @@ class _SmallPage:
         if not count:
             return
         levels = b"".join(
-            _write_levels(levels, most)
+            _encode_levels(levels, most)
             for levels, most in (
                 (self._lists, self.chunk.most_lists),
                 (self._defined, self.chunk.most_defined),
@@ -527,7 +527,7 @@ class _SmallPage:
         size = len(levels) + self._size
         data: Struct = {1: (I32, count), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
         head = {1: (I32, DATA), 2: (I32, size), 3: (I32, size), 5: (STRUCT, data)}
-        self._target.write(write_struct(head) + levels)
+        self._target.write(encode_struct(head) + levels)
         self._target.writelines(self._values)
         self.written += size
         if self._target.tell() > COPY_MOST:
@@ -538,11 +538,11 @@ class _SmallPage:
         self._size = 0
 
 
-def _write_levels(levels: bytearray, most: int) -> bytes:
+def _encode_levels(levels: bytearray, most: int) -> bytes:
     """Write numbers of up to eight bits as runs, with their size before them."""
     assert most < 256
     runs = b"".join(
-        write_varint(sum(1 for _ in run) << 1) + bytes([level]) for level, run in groupby(levels)
+        encode_varint(sum(1 for _ in run) << 1) + bytes([level]) for level, run in groupby(levels)
     )
     return len(runs).to_bytes(4, "little") + runs
 

@@ -104,7 +104,7 @@ class Chunk:
     name: str
 
 
-def iterate_pages(file: IO[bytes], chunk: Chunk) -> Iterator[Page]:
+def iterate_page_headers(file: IO[bytes], chunk: Chunk) -> Iterator[Page]:
     """Read the headers of the pages of a chunk, in order.
 
     Raises:
@@ -206,7 +206,7 @@ class ColumnValues:
         Raises:
             InputError: It is damaged, or written in a way that is not read here.
         """
-        return self._iterate(self._read_dictionary, self._read_values)
+        return self._read_all_pages(self._read_dictionary, self._read_text_values)
 
     def iterate_numbers(self, size: int) -> Iterator[NumberPart]:
         """Give some numbers at a time.
@@ -218,27 +218,27 @@ class ColumnValues:
             InputError: It is damaged, or written in a way that is not read here.
         """
         at_once = max(1, min(_NUMBERS_AT_ONCE, size // self._chunk.width))
-        return self._iterate(
+        return self._read_all_pages(
             self._read_number_dictionary, partial(self._read_numbers, at_once=at_once)
         )
 
-    def find_longest_row(self) -> int:
+    def count_longest_row_values(self) -> int:
         """Count the values of the row that has most, in all its lists together.
 
         Raises:
             InputError: It is damaged.
         """
         longest = row = 0
-        for lists in self._iterate(lambda _: None, self._read_list_levels):
+        for lists in self._read_all_pages(lambda _: None, self._read_list_levels):
             for level, count in lists:
                 longest = max(longest, row)
                 row = row + count if level else 1
         return max(longest, row)
 
-    def _iterate(
+    def _read_all_pages(
         self, read_dictionary: Callable[[Page], None], read_page: Callable[[Page], Iterator[_T]]
     ) -> Iterator[_T]:
-        for page in iterate_pages(self._file, self._chunk):
+        for page in iterate_page_headers(self._file, self._chunk):
             try:
                 if page.kind == DICTIONARY:
                     read_dictionary(page)
@@ -259,17 +259,17 @@ class ColumnValues:
         for piece in _iterate_pieces(body, page.values * self._chunk.width):
             self._words.write(piece)
 
-    def _read_values(self, page: Page) -> Iterator[LeafValue]:
+    def _read_text_values(self, page: Page) -> Iterator[LeafValue]:
         chunk = self._chunk
-        lists_levels, defined_levels, body = self._open_page(page)
+        lists_levels, defined_levels, body = self._open_levels_and_values(page)
         if page.encoding == PLAIN:
-            sized = _iterate_sizes(body)
+            sized = _iterate_plain_texts(body)
         elif page.encoding in _BY_DICTIONARY:
-            sized = self._iterate_words(body, page.values)
+            sized = self._iterate_dictionary_texts(body, page.values)
         else:
             raise self._make_encoding_error(page)
         for lists, defined in zip(
-            _iterate_numbers(lists_levels), _iterate_numbers(defined_levels), strict=True
+            _expand_runs(lists_levels), _expand_runs(defined_levels), strict=True
         ):
             if defined < chunk.most_defined:
                 yield LeafValue(lists, defined, 0, _read_nothing)
@@ -287,13 +287,13 @@ class ColumnValues:
 
     def _read_numbers(self, page: Page, *, at_once: int) -> Iterator[NumberPart]:
         chunk = self._chunk
-        lists_levels, defined_levels, body = self._open_page(page)
+        lists_levels, defined_levels, body = self._open_levels_and_values(page)
         indexes: Iterator[int] | None = None
         if page.encoding in _BY_DICTIONARY:
             indexes = self._iterate_indexes(body, page.values)
         elif page.encoding != PLAIN:
             raise self._make_encoding_error(page)
-        every_list, every_defined = map(_iterate_numbers, (lists_levels, defined_levels))
+        every_list, every_defined = map(_expand_runs, (lists_levels, defined_levels))
         for start in range(0, page.values, at_once):
             count = min(at_once, page.values - start)
             lists = bytes(islice(every_list, count))
@@ -302,15 +302,15 @@ class ColumnValues:
             if indexes is None:
                 values = _read_exactly(body, there * chunk.width)
             else:
-                values = b"".join(map(self._read_word, islice(indexes, there)))
+                values = b"".join(map(self._read_dictionary_number, islice(indexes, there)))
             yield NumberPart(lists, defined, values)
 
-    def _read_word(self, index: int) -> bytes:
+    def _read_dictionary_number(self, index: int) -> bytes:
         self._words.seek(index * self._chunk.width)
         return _read_exactly(self._words, self._chunk.width)
 
     def _read_list_levels(self, page: Page) -> Iterator[Iterator[tuple[int, int]]]:
-        yield self._open_page(page)[0]
+        yield self._open_levels_and_values(page)[0]
 
     def _make_encoding_error(self, page: Page) -> InputError:
         return InputError(
@@ -318,7 +318,7 @@ class ColumnValues:
             f"{page.encoding}, which is read in small pages only; {WAY_OUT}"
         )
 
-    def _open_page(
+    def _open_levels_and_values(
         self, page: Page
     ) -> tuple[Iterator[tuple[int, int]], Iterator[tuple[int, int]], IO[bytes]]:
         """Give the levels of a page in lists, those of definition, and its values."""
@@ -360,7 +360,9 @@ class ColumnValues:
             raise ValueError("indexes of more than 16 MB")
         return iterate_packed_numbers(numbers, width, values)
 
-    def _iterate_words(self, body: IO[bytes], values: int) -> Iterator[tuple[int, IO[bytes]]]:
+    def _iterate_dictionary_texts(
+        self, body: IO[bytes], values: int
+    ) -> Iterator[tuple[int, IO[bytes]]]:
         words: Any = self._words
         for index in self._iterate_indexes(body, values):
             start, end = self._ends[index], self._ends[index + 1]
@@ -424,7 +426,7 @@ def _read_nothing() -> Iterator[bytes]:
     yield from ()
 
 
-def _iterate_sizes(body: IO[bytes]) -> Iterator[tuple[int, IO[bytes]]]:
+def _iterate_plain_texts(body: IO[bytes]) -> Iterator[tuple[int, IO[bytes]]]:
     """Give the sizes of values that are read or passed over in between."""
     while True:
         yield _read_length(body), body
@@ -448,10 +450,10 @@ def iterate_packed_numbers(data: bytes, width: int, count: int) -> Iterator[int]
     Raises:
         ValueError: There are fewer.
     """
-    return _iterate_numbers(_iterate_runs(data, width, count))
+    return _expand_runs(_iterate_runs(data, width, count))
 
 
-def _iterate_numbers(runs: Iterator[tuple[int, int]]) -> Iterator[int]:
+def _expand_runs(runs: Iterator[tuple[int, int]]) -> Iterator[int]:
     for number, count in runs:
         yield from repeat(number, count)
 

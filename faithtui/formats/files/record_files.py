@@ -17,7 +17,7 @@ from typing import Final, Self
 from faithtui.domain.limits import COLUMNS_ROW, RECORD, RECORD_TEXTS, Limit
 from faithtui.errors import InputError
 from faithtui.formats.files.byte_streams import ByteStream, make_read_error, open_byte_stream
-from faithtui.formats.files.tables import find_dialect, read_table
+from faithtui.formats.files.tables import find_delimiter, read_table
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
@@ -29,7 +29,7 @@ from faithtui.formats.json_lines import (
     first_line,
     is_array_start,
     make_storable_json,
-    parse_record,
+    parse_record_or_error,
     refuse_duplicate_keys,
 )
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
@@ -128,7 +128,7 @@ class RecordFile:
         try:
             self.kind = _find_kind(path, self._stream.head)
             self._records = self._read()
-            self._first = self._read_first()
+            self._first = self._read_sample_records()
         except BaseException:
             self._stream.close()
             raise
@@ -164,7 +164,7 @@ class RecordFile:
             yield self._first.pop(0)
         yield from self._records
 
-    def _read_first(self) -> list[FileRecord]:
+    def _read_sample_records(self) -> list[FileRecord]:
         first: list[FileRecord] = []
         size = 0
         try:
@@ -221,16 +221,16 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
         found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
             parent = path.split(".")[0]
-            if _holds_only_mapped(value[parent], f"{parent}.", renames):
+            if _has_only_renamed_keys(value[parent], f"{parent}.", renames):
                 changed.pop(parent, None)
             changed[name] = found
     return changed
 
 
-def _holds_only_mapped(value: object, prefix: str, renames: Mapping[str, str]) -> bool:
+def _has_only_renamed_keys(value: object, prefix: str, renames: Mapping[str, str]) -> bool:
     """Say whether all that an object holds was named by a path."""
     return isinstance(value, dict) and all(
-        f"{prefix}{key}" in renames or _holds_only_mapped(each, f"{prefix}{key}.", renames)
+        f"{prefix}{key}" in renames or _has_only_renamed_keys(each, f"{prefix}{key}.", renames)
         for key, each in value.items()
     )
 
@@ -280,10 +280,10 @@ def _find_kind(path: Path, head: bytes) -> FileKind:
     if is_array_start(start):
         return FileKind.ARRAY
     if start.startswith(b"{"):
-        return FileKind.LINES if _is_whole_object(start, head) else FileKind.DOCUMENT
+        return FileKind.LINES if _is_json_lines_start(start, head) else FileKind.DOCUMENT
     if not start:
         return FileKind.LINES
-    if find_dialect(path, head) is not None:
+    if find_delimiter(path, head) is not None:
         return FileKind.TABLE
     if any(line.lstrip().startswith(b"{") for line in head.splitlines()):
         return FileKind.LINES  # a bad line before good ones, which is told
@@ -305,7 +305,7 @@ the file, so they are read one by one; what stands behind them is about the run 
 _LATER_OBJECT = re.compile(rb"\n[ \t]*\{")
 
 
-def _is_whole_object(start: bytes, head: bytes) -> bool:
+def _is_json_lines_start(start: bytes, head: bytes) -> bool:
     """Say whether the first line is an object of its own, or where others begin a line at once."""
     if len(start) >= len(head.strip()) and b"\n" not in head.strip():
         return True  # one line, perhaps longer than what was looked at
@@ -338,15 +338,15 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
             for raw in _cut_json(kind, stream):
                 if kind is FileKind.LINES and raw.is_blank:
                     continue
-                read = parse_record(raw, path)
+                read = parse_record_or_error(raw, path)
                 strict = None
                 if isinstance(read.found, InputError) and raw.text is not None:
-                    strict, read = read.found, parse_record(raw, path, nulls_for_nan=True)
+                    strict, read = read.found, parse_record_or_error(raw, path, nulls_for_nan=True)
                 del raw
                 yield _to_file_record(path, stream, read, strict)
                 del read
         case FileKind.DOCUMENT:
-            yield _read_document(path, stream)
+            yield _read_json_document(path, stream)
         case FileKind.TABLE:
             for number, row in enumerate(read_table(path, stream.file, stream.head), start=1):
                 found = (
@@ -417,7 +417,7 @@ def _to_file_record(
     return FileRecord(path, read.line, read.record, end, read.size, read.found, strict)
 
 
-def _read_document(path: Path, stream: ByteStream) -> FileRecord:
+def _read_json_document(path: Path, stream: ByteStream) -> FileRecord:
     data = stream.file.read(DOCUMENT.most + 1)
     problem = DOCUMENT.find_problem(len(data))
     if problem is not None:
@@ -429,7 +429,9 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
         problem = find_too_many_values(text)
         if problem is not None:
             raise InputError(f"{problem}, or {DOCUMENT.way_out}", path=path)
-        value = json.loads(text, parse_constant=_to_null, object_pairs_hook=refuse_duplicate_keys)
+        value = json.loads(
+            text, parse_constant=_replace_nan_by_null, object_pairs_hook=refuse_duplicate_keys
+        )
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""
@@ -448,5 +450,5 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
     return FileRecord(path, 1, None, stream.count_bytes_read(), size, clean)
 
 
-def _to_null(_: str) -> None:
+def _replace_nan_by_null(_: str) -> None:
     return None

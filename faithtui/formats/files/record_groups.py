@@ -65,19 +65,19 @@ class RecordGroups:
         Those that `list_too_large` gives are left out.
         """
         for key in self.list_keys():
-            if self._measure(key)[1] <= RECORD.most:
+            if self._count_records_and_bytes(key)[1] <= RECORD.most:
                 yield key, list(self.list_values(key))
 
     def list_too_large(self) -> Iterator[tuple[Any, InputError]]:
         """Give each key whose records are more together than one may be: its first one, and why."""
         for key in self.list_keys():
-            count, size = self._measure(key)
+            count, size = self._count_records_and_bytes(key)
             problem = RECORD.find_problem(size)
             if problem is not None:
                 why = InputError(f"`{key}` stands in {count:,} records; all together {problem}")
                 yield next(self.list_values(key)), why
 
-    def _measure(self, key: str) -> tuple[int, int]:
+    def _count_records_and_bytes(self, key: str) -> tuple[int, int]:
         """Count the records of a key, and the bytes of memory that their texts take."""
         [(count, size)] = self._connection.execute(
             "SELECT count(*), sum(size) FROM record WHERE key = ?", (key,)

@@ -28,7 +28,7 @@ class TableRow:
     """By column; None for an empty cell. A text says why the row cannot be used."""
 
 
-def find_dialect(path: Path, head: bytes) -> str | None:
+def find_delimiter(path: Path, head: bytes) -> str | None:
     """Find the delimiter of a table; None where the text is none.
 
     The line of column names decides: the delimiter that cuts it into most names, each a short word
@@ -73,7 +73,7 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
         InputError: A quoted cell does not end, or a row is longer than one may be: where the next
             row begins is not known then.
     """
-    delimiter = find_dialect(path, head) or ","
+    delimiter = find_delimiter(path, head) or ","
     csv.field_size_limit(2 * TABLE_ROW.most)  # `_RowLines` counts first
     text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
     lines = _RowLines(path, text)
@@ -90,10 +90,10 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
                 f"has the column `{twice}` twice; rename one of them", path=path, line=1
             )
         begin = reader.line_num + 1
-        lines.begin_row(begin)
+        lines.reset_row_size(begin)
         for cells in reader:
             line, begin = begin, reader.line_num + 1
-            lines.begin_row(begin)
+            lines.reset_row_size(begin)
             if not any(cells):
                 continue
             row: dict[str, object] | str
@@ -132,7 +132,7 @@ class _RowLines:
         self.is_ended = True
         """Whether the latest line has a line end; the last one of a file need not."""
 
-    def begin_row(self, line: int) -> None:
+    def reset_row_size(self, line: int) -> None:
         """Count from here: the next line begins a row."""
         self._line, self._room = line, TABLE_ROW.most
 

@@ -128,7 +128,7 @@ class ThriftReader:
         return (value >> 1) ^ -(value & 1)
 
 
-def write_struct(struct: Struct) -> bytes:
+def encode_struct(struct: Struct) -> bytes:
     """Write a structure as it was read."""
     parts = []
     before = 0
@@ -138,14 +138,14 @@ def write_struct(struct: Struct) -> bytes:
         if 0 < number - before < 16:
             parts.append(bytes([(number - before) << 4 | kind]))
         else:
-            parts.append(bytes([kind]) + _write_integer(number))
+            parts.append(bytes([kind]) + _encode_integer(number))
         before = number
         if kind > _FALSE:
             parts.append(_write(kind, value))
     return b"".join([*parts, b"\x00"])
 
 
-def write_varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Write a whole number that has no sign."""
     found = bytearray()
     while value > 127:
@@ -155,8 +155,8 @@ def write_varint(value: int) -> bytes:
     return bytes(found)
 
 
-def _write_integer(value: int) -> bytes:
-    return write_varint(value << 1 if value >= 0 else (-value << 1) - 1)
+def _encode_integer(value: int) -> bytes:
+    return encode_varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
 def _write(kind: int, value: Any) -> bytes:
@@ -164,22 +164,22 @@ def _write(kind: int, value: Any) -> bytes:
         case 1 | 2 | 3:
             return bytes([value])
         case 4 | 5 | 6:
-            return _write_integer(value)
+            return _encode_integer(value)
         case 7:
             return bytes(value)
         case 8:
-            return write_varint(len(value)) + bytes(value)
+            return encode_varint(len(value)) + bytes(value)
         case 9 | 10:
             of, elements = value
             count = len(elements)
             head = (
-                bytes([count << 4 | of]) if count < 15 else bytes([240 | of]) + write_varint(count)
+                bytes([count << 4 | of]) if count < 15 else bytes([240 | of]) + encode_varint(count)
             )
             return head + b"".join(_write(of, each) for each in elements)
         case 11:
             keys, values, pairs = value
             written = b"".join(_write(keys, key) + _write(values, each) for key, each in pairs)
             kinds = bytes([keys << 4 | values]) if pairs else b""
-            return write_varint(len(pairs)) + kinds + written
+            return encode_varint(len(pairs)) + kinds + written
         case _:
-            return write_struct(value)
+            return encode_struct(value)

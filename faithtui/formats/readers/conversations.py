@@ -30,7 +30,7 @@ def read_records(
     Raises:
         InputError: The file cannot be read, or is something else altogether.
     """
-    name = source_name(path) if source is None else source
+    name = make_dataset_name(path) if source is None else source
     read = read_json_records if with_arrays else read_json_lines
     for each in read(path):
         yield _parse_record(each, path, name)
@@ -75,6 +75,6 @@ def read_conversations(
     return (each.found for each in read_records(path, source))
 
 
-def source_name(path: Path) -> str:
+def make_dataset_name(path: Path) -> str:
     """Name a data set after its file, without the suffix; bytes that are no text become U+FFFD."""
     return path.stem.encode(errors="surrogateescape").decode(errors="replace")

@@ -16,7 +16,7 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
-from faithtui.formats.readers.conversations import source_name
+from faithtui.formats.readers.conversations import make_dataset_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
 from faithtui.formats.readers.traces.trace_reader import TraceReader
@@ -110,14 +110,14 @@ def open_dataset(
     """
     file = RecordFile(path, choice.renames)
     try:
-        dataset = _explain_match(file.sample, choice, source)
+        dataset = _make_dataset_file(file.sample, choice, source)
     except BaseException:
         file.close()
         raise
     return dataset, file
 
 
-def _explain_match(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
+def _make_dataset_file(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
     if choice.name == AUTO:
         found = detect_format(sample)
         reader, reason = found.reader, found.reason
@@ -130,7 +130,7 @@ def _explain_match(sample: Sample, choice: FormatChoice, source: str | None) -> 
                 path=sample.path,
             )
         reason = "as --format says"
-    name = name_source(sample.path) if source is None else source
+    name = make_shard_dataset_name(sample.path) if source is None else source
     return DatasetFile((sample.path,), name, reader, reason, choice)
 
 
@@ -191,7 +191,7 @@ def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
                 assert isinstance(each.reader, TraceReader)
                 # What is wrong with a file is told when it is read for good.
                 with suppress(InputError), RecordFile(each.path, each.choice.renames) as file:
-                    for link in each.reader.list_links(file):
+                    for link in each.reader.list_trace_and_session_ids(file):
                         links.add(link, place)
             for _, places in links:
                 same = {group_of[place] for place in places}
@@ -226,7 +226,7 @@ def is_data_file(path: Path, folder: Path) -> bool:
     return bool(suffixes) and suffixes[-1] in _SUFFIXES and not path.name.startswith("cache-")
 
 
-def name_source(path: Path) -> str:
+def make_shard_dataset_name(path: Path) -> str:
     """Name a data set after its file; a shard of one after its folder and split."""
     if path == STDIN:
         return "stdin"
@@ -235,7 +235,7 @@ def name_source(path: Path) -> str:
         name = name.with_name(name.stem)
     shard = _SHARD.fullmatch(name.name)
     if shard is None:
-        return source_name(name.with_name(f"{name.name}.x"))
+        return make_dataset_name(name.with_name(f"{name.name}.x"))
     folders = [each for each in path.absolute().parent.parts if each not in ("data", "/")]
     split = shard["split"]
     return "-".join([*folders[-1:], *([split] if split not in ("", "data") else [])])

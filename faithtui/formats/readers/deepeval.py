@@ -21,16 +21,16 @@ from faithtui.formats.readers.protocol import (
     ReadOptions,
     RecordReader,
     make_parsed_record,
-    refuse_record,
+    make_refused_record,
 )
-from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, read_row
+from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     fold_key,
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.readers.values.passages import read_tool_output
 
@@ -96,14 +96,16 @@ def _explain_conversations_match(sample: Sample) -> str | None:
     return None
 
 
-def normalise_case(value: dict[str, object], options: ReadOptions) -> dict[str, object]:
+def convert_conversational_case(
+    value: dict[str, object], options: ReadOptions
+) -> dict[str, object]:
     """Bring a conversational case into the neutral shape.
 
     Raises:
         ShapeError: `turns` is no list, or a turn no object.
     """
     fields = AnySpelling(value)
-    turns = read_cell(fields.take("turns"), "turns")
+    turns = parse_list_or_object_cell(fields.take("turns"), "turns")
     if not isinstance(turns, list):
         raise fields.make_error(("turns",), turns, "a list of turns")
     details: dict[str, object] = {}
@@ -122,7 +124,7 @@ def normalise_case(value: dict[str, object], options: ReadOptions) -> dict[str, 
         case["id"] = number
     metadata = fields.take("metadata")
     if isinstance(metadata, str):
-        metadata = read_cell(metadata, "metadata")
+        metadata = parse_list_or_object_cell(metadata, "metadata")
     if isinstance(metadata, dict) or details:
         known = metadata if isinstance(metadata, dict) else {}
         case["metadata"] = {**known, **({PER_TURN: details} if details else {})}
@@ -143,7 +145,7 @@ def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, o
             normal[name] = found
     context = fields.take("retrieval_context", "context")
     if isinstance(context, str):
-        context = read_cell(context, f"{fields.where}.retrieval_context")
+        context = parse_list_or_object_cell(context, f"{fields.where}.retrieval_context")
         context = [context] if isinstance(context, str) else context
     calls = fields.take("tools_called")
     if isinstance(calls, list):
@@ -151,7 +153,7 @@ def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, o
             {"text": document.text, **({"source": document.source} if document.source else {})}
             for call in calls
             if isinstance(call, dict)
-            for document in read_tool_output(call.get("output"), _name_of(call)).documents
+            for document in read_tool_output(call.get("output"), _get_tool_name(call)).documents
         ]
         if outputs:
             context = [*(context if isinstance(context, list) else []), *outputs]
@@ -162,7 +164,7 @@ def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, o
     return normal, {**rest, **({"tools_called": calls} if calls else {})}
 
 
-def _name_of(call: dict[str, object]) -> str | None:
+def _get_tool_name(call: dict[str, object]) -> str | None:
     name = call.get("name")
     return name if isinstance(name, str) else None
 
@@ -174,7 +176,7 @@ class ConversationReader:
     name: str = "deepeval"
     title: str = "deepeval conversational test cases and goldens"
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         return _explain_conversations_match(sample)
 
@@ -185,12 +187,12 @@ class ConversationReader:
                 yield make_parsed_record(each, each.found)
                 continue
             try:
-                case = normalise_case(each.found, options)
+                case = convert_conversational_case(each.found, options)
                 read = conversation_from_json(
                     case, source=options.source, path=each.path, line=each.line, record=each.record
                 )
             except UNREADABLE as error:
-                yield refuse_record(each, error)
+                yield make_refused_record(each, error)
             else:
                 yield make_parsed_record(each, read.conversation, read.images)
 
@@ -205,13 +207,15 @@ def _explain_goldens_match(sample: Sample) -> str | None:
 def _convert_golden(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    draft = read_row(fields, _GOLDEN, options, collector)
+    draft = make_conversation_draft(fields, _GOLDEN, options, collector)
     calls = draft.metadata.get("tools_called") or draft.metadata.get("toolsCalled")
     answer = draft.last_answer
     if isinstance(calls, list) and answer is not None:
         for call in calls:
             if isinstance(call, dict) and call.get("output") is not None:
-                draft.turns[answer].add_passages(read_tool_output(call["output"], _name_of(call)))
+                draft.turns[answer].add_passages(
+                    read_tool_output(call["output"], _get_tool_name(call))
+                )
     yield draft
 
 

@@ -19,9 +19,13 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE
-from faithtui.formats.readers.own_results import add_own_result, list_objects, name_conversation
+from faithtui.formats.readers.own_results import (
+    add_faithtui_result,
+    list_objects,
+    name_conversation,
+)
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
-from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
@@ -120,16 +124,16 @@ def _read_case(
         draft = _read_turns(fields, collector)
         keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     else:
-        draft = read_row(fields, _ROW, options, collector)
+        draft = make_conversation_draft(fields, _ROW, options, collector)
     if isinstance(trace, dict):
         _add_trace(draft, AnySpelling(trace))
-    own = _take_own_results(draft)
+    own = _take_faithtui_results(draft)
     if own:
         for details in own:
             if details.get("by") == "annotator":  # the judge's verdicts are in the log
                 position = details.get("turn")
                 if isinstance(position, int) and 0 <= position < len(draft.turns):
-                    add_own_result(draft, position, details)
+                    add_faithtui_result(draft, position, details)
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
@@ -137,7 +141,7 @@ def _read_case(
     return draft
 
 
-def _take_own_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
+def _take_faithtui_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
     """Take what faithtui wrote into the metadata of a case; [] where it did not."""
     metadata = draft.metadata.get("metadata")
     own = metadata.get(OWN_KEY) if isinstance(metadata, dict) else None
@@ -322,7 +326,7 @@ def _read_section(text: str, start: int, name: str, claims: Sequence[str]) -> tu
     opening = start + len(rest) - len(rest.lstrip())
     if text.startswith("[]", opening):
         return _Section(name, "[]"), opening + 2
-    known = _read_known_texts(text, opening, claims) if name == "Claims" else None
+    known = _match_known_texts(text, opening, claims) if name == "Claims" else None
     if known is not None:
         texts, end = known
         return _Section(name, text[opening:end], texts), end
@@ -332,10 +336,10 @@ def _read_section(text: str, start: int, name: str, claims: Sequence[str]) -> tu
         return _Section(name, text[opening:end]), end
     ends = (closing.search(text, opening) for closing in _CLOSINGS[name])
     end = next((each.end() for each in ends if each is not None), len(text))
-    return _Section(name, text[opening:end], tuple(_cut_texts(text[opening:end]))), end
+    return _Section(name, text[opening:end], tuple(_split_quoted_list(text[opening:end]))), end
 
 
-def _read_known_texts(
+def _match_known_texts(
     text: str, opening: int, known: Sequence[str]
 ) -> tuple[tuple[str, ...], int] | None:
     """Read a list of texts that are known; None where another one is in it.
@@ -366,7 +370,7 @@ def _read_known_texts(
     return None
 
 
-def _cut_texts(text: str) -> list[str]:
+def _split_quoted_list(text: str) -> list[str]:
     """Cut a list of texts as deepeval prints it: quoted, one a line, and not escaped."""
     inside = text.removeprefix("[").strip().removesuffix("]").strip()
     return inside.removeprefix('"').removesuffix('"').split(_SEPARATOR) if inside else []

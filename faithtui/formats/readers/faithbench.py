@@ -85,7 +85,7 @@ def _add_label(
     draft.add_rating(
         0,
         fields.text("annotator_name") or fields.text("annotator_id") or "unknown",
-        options.find_scale("label", SCALE),
+        options.choose_scale("label", SCALE),
         label,
         claim=piece,
         span=span,

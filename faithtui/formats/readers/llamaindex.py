@@ -9,16 +9,16 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import list_objects, read_own_answer
+from faithtui.formats.readers.own_results import list_objects, add_faithtui_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
-from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
+from faithtui.formats.readers.question_rows import ANSWER, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.passages import read_passage_list
 from faithtui.formats.writers.answer_results import OWN_KEY
@@ -72,7 +72,9 @@ def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraf
     answer = fields.text("reference_answer")
     if answer is not None:
         turn = draft.add_turn("assistant", answer)
-        contexts = read_cell(fields.take("reference_contexts"), "reference_contexts")
+        contexts = parse_list_or_object_cell(
+            fields.take("reference_contexts"), "reference_contexts"
+        )
         if contexts is not None:
             turn.passages = read_passage_list(contexts, "reference_contexts")
         turn.details["is_reference"] = True
@@ -98,10 +100,10 @@ def _convert_result(
     metadata = fields.take("metadata") if own else None
     given = {name: fields.take(name) for name in _OF_RESULT}
     feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
-    draft = read_row(fields, _RESULT, options, collector)
+    draft = make_conversation_draft(fields, _RESULT, options, collector)
     answer = draft.last_answer
     if own:
-        read_own_answer(draft, own, metadata)
+        add_faithtui_answer(draft, own, metadata)
     elif answer is None:
         draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
     elif given["pairwise_source"] is not None:

@@ -21,14 +21,14 @@ from faithtui.formats.readers.protocol import (
     ReadOptions,
     RecordReader,
     RecordsBeforeError,
-    build_drafts,
-    describe_failure,
+    build_conversations,
+    make_shape_error,
     make_parsed_record,
-    refuse_record,
+    make_refused_record,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
-from faithtui.formats.readers.values.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import PassageList, read_passage_list
 
@@ -78,7 +78,7 @@ class TaskReader:
     name: str = "mtrag"
     title: str = "MTRAG generation tasks"
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         return _explain_tasks_match(sample)
 
@@ -97,12 +97,12 @@ class TaskReader:
                     identity = fields.text("task_id") or str(each.line)
                     conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
                 except UNREADABLE as error:
-                    yield refuse_record(each, error)
+                    yield make_refused_record(each, error)
                     continue
                 groups.add(conversation, {**each.found, _LINE: each.line})
             for value, too_large in groups.list_too_large():
                 assert last is not None
-                yield refuse_record(replace(last, line=value[_LINE]), too_large)
+                yield make_refused_record(replace(last, line=value[_LINE]), too_large)
             for conversation, values in groups:
                 assert last is not None
                 lines = [value.pop(_LINE) for value in values]
@@ -114,11 +114,11 @@ class TaskReader:
                     try:
                         tasks += _read_tasks(AnySpelling(value), conversation)
                     except UNREADABLE as error:
-                        yield refuse_record(replace(place, line=line), error)
+                        yield make_refused_record(replace(place, line=line), error)
                 if not tasks:
                     continue
                 drafts = _join_tasks(conversation, tasks, collector, key=conversation)
-                yield from build_drafts(place, drafts, options, collector)
+                yield from build_conversations(place, drafts, options, collector)
         readable.raise_error()
 
 
@@ -200,8 +200,8 @@ def _try_to_join(tasks: Sequence[_Task], collector: ImageCollector) -> Conversat
     for task in tasks:
         history = ConversationDraft()
         MessageReader(history, collector).read_all(task.history, "input")
-        before = describe_turns(draft.turns)
-        if task.answer is None or describe_turns(history.turns)[: len(before)] != before:
+        before = list_roles_and_texts(draft.turns)
+        if task.answer is None or list_roles_and_texts(history.turns)[: len(before)] != before:
             return None
         draft.turns += history.turns[len(before) :]
         _add_answer(draft, task)
@@ -279,7 +279,7 @@ def _convert_evaluations(
                     raise each
                 read(each)
             except UNREADABLE as error:
-                yield describe_failure(error, each.where if isinstance(each, AnySpelling) else "")
+                yield make_shape_error(error, each.where if isinstance(each, AnySpelling) else "")
     for (conversation, model), answers in answered.items():
         for draft in _join_tasks(conversation, answers, collector, key=f"{conversation}/{model}"):
             draft.metadata["model"] = model
@@ -341,7 +341,7 @@ def _read_evaluation(
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
         elif is_about_faithfulness(metric) or options.has_scale(metric):
-            scale = options.find_scale(metric, scales[metric])
+            scale = options.choose_scale(metric, scales[metric])
             for who, value in values.items():
                 if not isinstance(value, str | int | float):
                     where = (f"annotations.{metric}.{who}.value",)

@@ -30,7 +30,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.judging.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector, find_image_folder
@@ -110,7 +110,7 @@ class _Image(_Line):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_one_place(cls, value: object) -> object:
+    def _refuse_several_sources(cls, value: object) -> object:
         if isinstance(value, dict):
             names = [name for name in ("path", "url", "base64") if value.get(name) is not None]
             if len(names) != 1:
@@ -244,7 +244,7 @@ def conversation_from_json(
     Raises:
         InputError: A field is missing or wrong, or an image cannot be had; the first is named.
     """
-    plain = _build_plain_conversation(found, source)
+    plain = _build_without_pydantic(found, source)
     if plain is not None:
         return ParsedConversation(plain, {})
     collector = ImageCollector(find_image_folder(path))
@@ -261,7 +261,7 @@ def conversation_from_json(
             source=source,
             key=key,
             turns=turns,
-            group=find_group(read.metadata or {}, source, key),
+            group=make_group_name(read.metadata or {}, source, key),
             metadata=_merge_metadata(read),
             ratings=tuple(_make_ratings(read.human_labels or (), turns)),
         )
@@ -278,7 +278,7 @@ _PLAIN_TURN = frozenset(("role", "content", "retrieval_context"))
 _PLAIN_DOCUMENT = frozenset(("text", "source"))
 
 
-def _build_plain_conversation(found: Mapping[str, object], source: str) -> Conversation | None:
+def _build_without_pydantic(found: Mapping[str, object], source: str) -> Conversation | None:
     """Build a conversation of the commonest shape without its models.
 
     None where anything is out of the ordinary: an error, an image, a label, another key. Then the
@@ -294,7 +294,7 @@ def _build_plain_conversation(found: Mapping[str, object], source: str) -> Conve
         return None
     turns = []
     for each in given:
-        turn = _build_plain_turn(each)
+        turn = _build_turn_without_pydantic(each)
         if turn is None:
             return None
         turns.append(turn)
@@ -302,13 +302,13 @@ def _build_plain_conversation(found: Mapping[str, object], source: str) -> Conve
     known = metadata or {}
     try:
         check_name_length(key, "id")
-        group = find_group(known, source, key)
+        group = make_group_name(known, source, key)
     except ShapeError:
         return None
     return Conversation(source, key, tuple(turns), group, known)
 
 
-def _build_plain_turn(value: object) -> Turn | None:
+def _build_turn_without_pydantic(value: object) -> Turn | None:
     if type(value) is not dict or not _PLAIN_TURN.issuperset(value):
         return None
     role, content, context = (value.get(name) for name in ("role", "content", "retrieval_context"))
@@ -371,7 +371,10 @@ def _read_image(read: _Image, field: str, collector: ImageCollector) -> Image:
             name, shown = "path", f"is {describe_json(read.path)}, which "
             return collector.add_path(read.path, read.media_type)
         # Nothing that may be a secret: messages end up in logs.
-        name, shown = "url", f"is {describe_json(format_address(read.url or ''))}, which "
+        name, shown = (
+            "url",
+            f"is {describe_json(format_address_without_secrets(read.url or ''))}, which ",
+        )
         return collector.add_url(read.url or "", read.media_type)
     except InputError as error:
         raise ShapeError(f"{field}.{name}", f"{shown}{error.reason}") from error
@@ -388,7 +391,7 @@ def check_name_length(name: str, field: str) -> None:
         raise ShapeError(field, problem)
 
 
-def find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
+def make_group_name(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart.
 
     Raises:

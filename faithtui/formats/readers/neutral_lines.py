@@ -13,7 +13,7 @@ from faithtui.formats.readers.protocol import (
     ReadNotes,
     ReadOptions,
     make_parsed_record,
-    refuse_record,
+    make_refused_record,
 )
 from faithtui.formats.readers.values.any_spelling import fold_key
 
@@ -28,13 +28,15 @@ class NeutralReader:
     name: str = "faithtui"
     title: str = "conversations in faithtui's own shape"
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""
         if not sample.records:
             return "no record could be read" if sample.errors else "the file is empty"
         from faithtui.formats.readers import deepeval, deepeval_runs
 
-        if any(each.recognise(sample) for each in (deepeval.CONVERSATIONS, deepeval_runs.READER)):
+        if any(
+            each.explain_match(sample) for each in (deepeval.CONVERSATIONS, deepeval_runs.READER)
+        ):
             return None
         for record in sample.records:
             if isinstance(record.get("turns"), list):
@@ -48,20 +50,20 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
-            found = _spell_as_documented(found)
+            found = _normalise_key_spelling(found)
             _count_unknown(found, options.notes)
             try:
                 read = conversation_from_json(
                     found, source=options.source, path=each.path, line=each.line, record=each.record
                 )
             except UNREADABLE as error:
-                yield refuse_record(each, error)
+                yield make_refused_record(each, error)
                 continue
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
 
 
-def _spell_as_documented(found: dict[str, object]) -> dict[str, object]:
+def _normalise_key_spelling(found: dict[str, object]) -> dict[str, object]:
     """Give a record with the names of this format where they came in another spelling."""
     found = _rename_keys(found, _LINE_KEYS)
     turns = found.get("turns")

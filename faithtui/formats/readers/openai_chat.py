@@ -8,7 +8,7 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
 from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_any_key
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_tool_output
@@ -25,7 +25,11 @@ def _explain_match(sample: Sample) -> str | None:
         fields = AnySpelling(record)
         found = fields.take(*_MESSAGES)
         if isinstance(found, str) and sample.is_table:
-            found = read_cell(found, "messages") if found.lstrip().startswith("[") else found
+            found = (
+                parse_list_or_object_cell(found, "messages")
+                if found.lstrip().startswith("[")
+                else found
+            )
         if looks_like_messages(found) and not has_any_key(record, *_OF_OTHER_TOOLS):
             return f"`{fields.find_name(*_MESSAGES)}` is a list of chat messages"
     return None
@@ -34,7 +38,7 @@ def _explain_match(sample: Sample) -> str | None:
 def _convert(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    messages = read_cell(fields.take(*_MESSAGES), fields.find_name(*_MESSAGES))
+    messages = parse_list_or_object_cell(fields.take(*_MESSAGES), fields.find_name(*_MESSAGES))
     if not isinstance(messages, list):
         raise fields.make_error(_MESSAGES, messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*ID, "conversation_id", "thread_id", "session_id"))

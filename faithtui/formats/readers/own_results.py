@@ -15,7 +15,7 @@ from faithtui.formats.writers.answer_results import OWN_KEY
 _PLACES: Final = ("metadata", "extra")
 
 
-def find_own_details(record: Mapping[str, object]) -> Mapping[str, object] | None:
+def find_faithtui_details(record: Mapping[str, object]) -> Mapping[str, object] | None:
     """Find what faithtui wrote into a score of another tool; None: it is not one of ours."""
     for place in (record, *(record.get(name) for name in _PLACES)):
         if isinstance(place, Mapping):
@@ -36,7 +36,7 @@ def name_conversation(source: object, key: object, *, is_one_of_several: bool) -
     return f"{source}/{key}" if is_one_of_several else str(key)
 
 
-def read_own_answer(
+def add_faithtui_answer(
     draft: ConversationDraft, own: Sequence[Mapping[str, object]], metadata: object
 ) -> None:
     """Take what faithtui wrote beside one answer of a conversation, exported as one of its own.
@@ -62,27 +62,29 @@ def read_own_answer(
         if isinstance(details, dict):
             draft.turns[answer].details |= details
     for details in own:
-        add_own_result(draft, answer, details)
+        add_faithtui_result(draft, answer, details)
 
 
-def add_own_result(draft: ConversationDraft, position: int, details: Mapping[str, object]) -> None:
+def add_faithtui_result(
+    draft: ConversationDraft, position: int, details: Mapping[str, object]
+) -> None:
     """Add a judge's verdicts or an annotator's labels.
 
     Args:
         draft: The conversation.
         position: Of the answer in it.
-        details: As `find_own_details` gives them.
+        details: As `find_faithtui_details` gives them.
     """
     rater = str(details.get("rater") or "unknown")
     if details.get("by") == "judge":
         claims = [(position, each) for each in list_objects(details.get("claims"))]
-        add_own_verdicts(draft, rater, claims)
+        add_faithtui_verdicts(draft, rater, claims)
     else:
         for label in list_objects(details.get("labels")):
-            add_own_label(draft, position, rater, label, label)
+            add_faithtui_label(draft, position, rater, label, label)
 
 
-def add_own_verdicts(
+def add_faithtui_verdicts(
     draft: ConversationDraft,
     judge: str,
     claims: Sequence[tuple[int, Mapping[str, object]]],
@@ -119,7 +121,7 @@ def add_own_verdicts(
             )
 
 
-def add_own_label(
+def add_faithtui_label(
     draft: ConversationDraft,
     position: int,
     annotator: str,

@@ -19,8 +19,8 @@ from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import (
-    add_own_label,
-    add_own_verdicts,
+    add_faithtui_label,
+    add_faithtui_verdicts,
     list_objects,
     name_conversation,
 )
@@ -29,9 +29,9 @@ from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     RecordsBeforeError,
-    build_drafts,
+    build_conversations,
     make_parsed_record,
-    refuse_record,
+    make_refused_record,
 )
 from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
@@ -64,7 +64,7 @@ class ClaimRowReader:
     name: str = "faithtui-claims"
     title: str = "claims from `faithtui export claims`"
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         if sample.records and sample.records[0].keys() >= _OF_CLAIMS:
             return "rows with `claim_id`, `messages` and `labels`, as `faithtui export claims`"
@@ -84,18 +84,18 @@ class ClaimRowReader:
                 try:
                     row = _read_cells(each.found, is_table=options.sample.is_table)
                 except UNREADABLE as error:
-                    yield refuse_record(each, error)
+                    yield make_refused_record(each, error)
                     continue
                 sources.add(str(row.get("source")))
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for row, too_large in groups.list_too_large():
-                yield refuse_record(replace(last, line=row["_line"]), too_large)
+                yield make_refused_record(replace(last, line=row["_line"]), too_large)
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
                 place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})
                 collector = ImageCollector(last.path.parent)
                 drafts = _make_drafts(rows, options, sources)
-                yield from build_drafts(place, drafts, options, collector)
+                yield from build_conversations(place, drafts, options, collector)
         readable.raise_error()
 
 
@@ -106,7 +106,7 @@ class LabelRowReader:
     name: str = "faithtui-labels"
     title: str = "rows of labels from `faithtui export labels`"
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         if sample.records and sample.records[0].keys() >= _OF_LABELS:
             return "rows with `label_id` and `annotator`, as `faithtui export labels`"
@@ -192,11 +192,11 @@ def _make_drafts(
         for label in list_objects(row.get("labels")):
             if label.get("counted"):
                 annotator = str(label.get("annotator"))
-                add_own_label(draft, position, annotator, claim, label)
+                add_faithtui_label(draft, position, annotator, claim, label)
             else:
                 options.notes.remarks[_NOT_COUNTED] += 1
     for (judge, window), claims in of_window.items():
-        add_own_verdicts(draft, judge, claims, window)
+        add_faithtui_verdicts(draft, judge, claims, window)
     yield draft
 
 

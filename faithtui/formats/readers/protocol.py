@@ -63,7 +63,7 @@ class ReadOptions:
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
 
-    def find_scale(self, name: str, default: str | None = None) -> str:
+    def choose_scale(self, name: str, default: str | None = None) -> str:
         """Name the scale of a human score: as the user said, or the default, or its own name."""
         self.notes.scores.add(name)
         return self.scales.get(name, name if default is None else default)
@@ -85,7 +85,7 @@ class FormatReader(Protocol):
     def title(self) -> str:
         """What it is, in a few words."""
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """Say why a file is of this format; None where it is not."""
 
     def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
@@ -121,7 +121,7 @@ class RecordReader:
     recognise_sample: Callable[[Sample], str | None]
     convert: Convert
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         return self.recognise_sample(sample)
 
@@ -133,7 +133,7 @@ class RecordReader:
                 continue
             collector = ImageCollector(find_image_folder(each.path))
             drafts = self.convert(AnySpelling(each.found), options, collector)
-            yield from build_drafts(each, drafts, options, collector)
+            yield from build_conversations(each, drafts, options, collector)
 
 
 class RecordsBeforeError:
@@ -185,11 +185,11 @@ def make_drafts(
             made = make_draft(each)
             made.where = each.where
         except UNREADABLE as error:
-            made = describe_failure(error, each.where)
+            made = make_shape_error(error, each.where)
         yield made
 
 
-def build_drafts(
+def build_conversations(
     record: FileRecord,
     drafts: Iterable[ConversationDraft | ShapeError],
     options: ReadOptions,
@@ -203,20 +203,20 @@ def build_drafts(
         except StopIteration:
             return
         except UNREADABLE as error:
-            yield refuse_record(record, error)
+            yield make_refused_record(record, error)
             return  # an iterator that raised is over
         if isinstance(draft, ShapeError):
-            yield refuse_record(record, draft)
+            yield make_refused_record(record, draft)
             continue
         try:
             built = draft.build(options.source)
         except UNREADABLE as error:
-            yield refuse_record(record, describe_failure(error, draft.where))
+            yield make_refused_record(record, make_shape_error(error, draft.where))
             continue
         yield make_parsed_record(record, built, collector.data, tuple(draft.verdicts))
 
 
-def describe_failure(error: Exception, where: str = "") -> ShapeError:
+def make_shape_error(error: Exception, where: str = "") -> ShapeError:
     """Say in a sentence why something could not be read.
 
     Args:
@@ -239,7 +239,7 @@ def describe_failure(error: Exception, where: str = "") -> ShapeError:
             )
 
 
-def refuse_record(record: FileRecord, error: Exception) -> ParsedRecord:
+def make_refused_record(record: FileRecord, error: Exception) -> ParsedRecord:
     """Refuse a record that could not be read.
 
     Args:
@@ -248,7 +248,7 @@ def refuse_record(record: FileRecord, error: Exception) -> ParsedRecord:
     """
     if isinstance(error, InputError) and error.path is not None:
         return make_parsed_record(record, error)
-    told = describe_failure(error)
+    told = make_shape_error(error)
     return make_parsed_record(record, record.make_error(told.reason, told.field or None))
 
 

@@ -19,7 +19,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_passage_list
@@ -143,7 +143,7 @@ class RowNames:
     known: frozenset[str] = KNOWN
 
 
-def read_row(
+def make_conversation_draft(
     fields: AnySpelling, names: RowNames, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
     """Make a conversation of one interaction.
@@ -153,10 +153,12 @@ def read_row(
     """
     draft = ConversationDraft(key=fields.text(*names.identity))
     reader = MessageReader(draft, collector)
-    history = read_cell(fields.take(*HISTORY), fields.find_name(*HISTORY))
+    history = parse_list_or_object_cell(fields.take(*HISTORY), fields.find_name(*HISTORY))
     if looks_like_messages(history) and isinstance(history, list):
         reader.read_all(history, fields.find_name(*HISTORY))
-    question = read_cell(fields.take(*names.question), fields.find_name(*names.question))
+    question = parse_list_or_object_cell(
+        fields.take(*names.question), fields.find_name(*names.question)
+    )
     if isinstance(question, list) and looks_like_messages(question):
         reader.read_all(question, fields.find_name(*names.question))
     elif question is not None:
@@ -195,10 +197,10 @@ def _read_contexts(
         # Joined, an empty list is an empty cell; where other rows have passages it is one here.
         is_used = any(AnySpelling(each).take(*names.contexts) for each in options.sample.records)
         return [] if names.joined_by is not None and is_used else None
-    found = read_cell(given, where) if names.joined_by is None else given
+    found = parse_list_or_object_cell(given, where) if names.joined_by is None else given
     if isinstance(found, str) and names.joined_by is not None:
         listed = found.lstrip().startswith("[")
-        return read_cell(found, where) if listed else found.split(names.joined_by)
+        return parse_list_or_object_cell(found, where) if listed else found.split(names.joined_by)
     return found
 
 
@@ -213,7 +215,7 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
         if label is not None and annotator is not None:
             word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_rating(
-                answer, annotator, options.find_scale(name), word, note=fields.text(*NOTE)
+                answer, annotator, options.choose_scale(name), word, note=fields.text(*NOTE)
             )
     score = _to_score(fields.take(*SCORE))
     if score is not None:
@@ -295,7 +297,7 @@ def _explain_match(sample: Sample) -> str | None:
 def _convert(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    yield read_row(fields, RowNames(), options, collector)
+    yield make_conversation_draft(fields, RowNames(), options, collector)
 
 
 READER = RecordReader("rows", "rows of question, answer and contexts", _explain_match, _convert)

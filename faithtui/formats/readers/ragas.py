@@ -8,16 +8,16 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import list_objects, read_own_answer
+from faithtui.formats.readers.own_results import list_objects, add_faithtui_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     fold_key,
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
@@ -65,15 +65,15 @@ def _convert_row(
     metadata = fields.take("metadata") if own else None
     for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
         fields.take(name)  # what `own` says in full
-    draft = read_row(fields, _ROW, options, collector)
-    read_own_answer(draft, own, metadata)
+    draft = make_conversation_draft(fields, _ROW, options, collector)
+    add_faithtui_answer(draft, own, metadata)
     yield draft
 
 
 def _convert_conversation(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    messages = read_cell(fields.take("user_input"), "user_input")
+    messages = parse_list_or_object_cell(fields.take("user_input"), "user_input")
     if not isinstance(messages, list):
         raise fields.make_error(("user_input",), messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*_ROW.identity))

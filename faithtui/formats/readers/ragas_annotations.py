@@ -18,7 +18,7 @@ from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, Im
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
-from faithtui.formats.readers.question_rows import RowNames, read_row
+from faithtui.formats.readers.question_rows import RowNames, make_conversation_draft
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_keys
 from faithtui.formats.readers.values.draft import ConversationDraft
@@ -58,7 +58,7 @@ def _read_annotation(
     metric: str, options: ReadOptions, collector: ImageCollector, fields: AnySpelling
 ) -> ConversationDraft:
     given = fields.inner("metric_input")
-    draft = read_row(given, _ROW, options, collector)
+    draft = make_conversation_draft(given, _ROW, options, collector)
     draft.metadata["metric_output"] = fields.take("metric_output")
     draft.metadata["target"] = fields.take("target")
     own = fields.take(OWN_KEY)
@@ -76,14 +76,14 @@ def _read_annotation(
             f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"
         ] += 1
         return draft
-    scale = options.find_scale(metric)
+    scale = options.choose_scale(metric)
     for name in prompts:
         prompt = AnySpelling(prompts).inner(name)
         said = prompt.take("prompt_output")
         edited = prompt.take("edited_output")
         accepted = prompt.take("is_accepted")
         if isinstance(said, Mapping):
-            _add_output(
+            _add_verdicts_and_ratings(
                 draft,
                 answer,
                 f"ragas {metric}",
@@ -99,7 +99,7 @@ def _read_annotation(
     return draft
 
 
-def _add_output(
+def _add_verdicts_and_ratings(
     draft: ConversationDraft,
     answer: int,
     judge: str,

@@ -90,7 +90,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
     found = [
         DetectedFormat(each, reason)
         for each in READERS
-        if (reason := each.recognise(sample)) is not None
+        if (reason := each.explain_match(sample)) is not None
     ]
     _log_candidates(sample, found)
     match found:
@@ -119,7 +119,7 @@ def _log_candidates(sample: Sample, found: Sequence[DetectedFormat]) -> None:
         sample.kind,
         count,
         f" ({sample.errors} more could not be read)" if sample.errors else "",
-        _list_keys(sample) or "none",
+        _format_sample_keys(sample) or "none",
     )
     for each in found:
         _log.debug("%s may be %s: %s", name, each.reader.name, each.reason)
@@ -128,7 +128,7 @@ def _log_candidates(sample: Sample, found: Sequence[DetectedFormat]) -> None:
     _log.debug("%s is nothing for %s", name, others)
 
 
-def _list_keys(sample: Sample) -> str:
+def _format_sample_keys(sample: Sample) -> str:
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     shown = ", ".join(f"`{key[:40]}`" for key in keys[:_MOST_KEYS])
     return shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
@@ -142,6 +142,6 @@ def _describe_unknown_format(sample: Sample) -> str:
     way = f"; try {' '.join(hints[:3])}" if hints else ""
     return (
         f"is {sample.kind} in no format that is known here; its records have "
-        f"{_list_keys(sample) or 'no keys'}. Say which columns the parts are, `--map question=… "
+        f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, `--map question=… "
         f"--map answer=… --map contexts=…`, or name the format with `--format`{way}"
     )

@@ -18,7 +18,7 @@ from faithtui.domain.run_export import (
     ExportPassage,
     ExportRun,
     ExportWindow,
-    make_id,
+    make_stable_uuid,
 )
 from faithtui.domain.scores import (
     NOTHING_JUDGED,
@@ -230,7 +230,7 @@ class _Answer:
     ) -> AnswerResult:
         talk, run = self._conversation, self._run
         return AnswerResult(
-            id=make_id("result", run.id, talk.source, talk.key, self._turn, name, rater),
+            id=make_stable_uuid("result", run.id, talk.source, talk.key, self._turn, name, rater),
             name=name,
             rater=rater,
             by=by,

@@ -73,7 +73,7 @@ def choose_licence(counts: DatasetCounts, asked: str | None) -> str:
     return "other" if counts.licences else UNKNOWN_LICENCE
 
 
-def write_dataset_card(
+def format_dataset_card_lines(
     run: ExportRun,
     counts: DatasetCounts,
     files: Mapping[str, str],
@@ -121,7 +121,7 @@ def write_dataset_card(
         "Claims of answers with the verdicts of an LLM judge and the labels of annotators, one row "
         "per claim, written by faithtui.\n\n"
     )
-    yield from _write_table(
+    yield from _format_markdown_table_lines(
         ("", ""),
         [
             ("conversations", f"{counts.conversations:,}"),
@@ -133,12 +133,12 @@ def write_dataset_card(
             ("digest of the prompts", run.prompts),
             ("run", f"{run.id}, {run.created_at:%Y-%m-%d}"),
             ("sample", run.sample or "none"),
-            ("data sets", _list_counts(counts.sources)),
-            ("licences named by conversations", _list_counts(counts.licences) or "none"),
+            ("data sets", _format_counts(counts.sources)),
+            ("licences named by conversations", _format_counts(counts.licences) or "none"),
         ],
     )
     yield "## Labels\n\n"
-    yield from _write_table(
+    yield from _format_markdown_table_lines(
         ("label", "judge", "annotators"),
         [
             (label, f"{counts.verdicts[label]:,}", f"{counts.human[label]:,}")
@@ -160,11 +160,11 @@ def write_dataset_card(
     yield 'labels = load_dataset("path/to/this/folder", "labels", split="train")\n```\n\n'
     for each in files:
         yield f"## Columns of `{files[each]}`\n\n"
-        yield from _write_table(
+        yield from _format_markdown_table_lines(
             ("column", "meaning"), [(f"`{one.name}`", one.meaning) for one in columns[each]]
         )
     yield "Each of `labels` in a claim has these fields:\n\n"
-    yield from _write_table(
+    yield from _format_markdown_table_lines(
         ("field", "meaning"), [(f"`{each.name}`", each.meaning) for each in LABEL_FIELDS]
     )
 
@@ -205,11 +205,13 @@ def _name_size(rows: int) -> str:
     return next((name for limit, name in _SIZES if rows < limit), _MOST)
 
 
-def _list_counts(counts: Counter[str]) -> str:
+def _format_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.items()))
 
 
-def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _format_markdown_table_lines(
+    head: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
     """Write a Markdown table, and an empty line."""
     yield "| " + " | ".join(head) + " |\n"
     yield "|" + " --- |" * len(head) + "\n"

@@ -19,9 +19,7 @@ from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 _INDENT: Final = "    "
 
 
-def write_deepeval_run(
-    run: ExportRun, conversations: Iterable[ExportConversation]
-) -> Iterator[str]:
+def format_run_json(run: ExportRun, conversations: Iterable[ExportConversation]) -> Iterator[str]:
     """Write a run, conversation by conversation.
 
     Args:

@@ -37,7 +37,7 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def write_json_lines(
+def format_json_lines(
     columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]], *, json_as_text: bool = False
 ) -> Iterator[str]:
     """Write rows as JSON, one object a line, in UTF-8.
@@ -51,7 +51,7 @@ def write_json_lines(
     begins = [f"{',' if place else '{'}{_encode(each.name)}:" for place, each in enumerate(columns)]
     as_text = [json_as_text and each.kind == "json" for each in columns]
     writes = [_encode_as_text if each else _encode_value for each in as_text]
-    return _write_rows(columns, parts, begins, writes, "}\n")
+    return _format_row_lines(columns, parts, begins, writes, "}\n")
 
 
 def _encode_value(value: object) -> str:
@@ -72,7 +72,7 @@ def write_csv(columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]]) -> 
     """
     yield ",".join(_quote(each.name) for each in columns) + "\n"
     begins = ["," if place else "" for place in range(len(columns))]
-    yield from _write_rows(columns, parts, begins, [_make_cell] * len(columns), "\n")
+    yield from _format_row_lines(columns, parts, begins, [_make_cell] * len(columns), "\n")
 
 
 def _make_cell(value: object) -> str:
@@ -95,7 +95,7 @@ def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _write_rows(
+def _format_row_lines(
     columns: Sequence[FlatColumn],
     parts: Iterable[Iterable[Row]],
     begins: Sequence[str],
@@ -208,9 +208,9 @@ def make_arrow_schema(columns: Sequence[FlatColumn]) -> "pyarrow.Schema":
         "number": arrow.float64(),
         "flag": arrow.bool_(),
         "time": arrow.timestamp("us", tz="UTC"),
-        "passages": _list_of_texts(PASSAGE_FIELDS),
-        "evidence": _list_of_texts(EVIDENCE_FIELDS),
-        "marks": _list_of_texts(MARK_FIELDS, integers=("start", "end")),
+        "passages": _make_arrow_list_type(PASSAGE_FIELDS),
+        "evidence": _make_arrow_list_type(EVIDENCE_FIELDS),
+        "marks": _make_arrow_list_type(MARK_FIELDS, integers=("start", "end")),
     }
     # The time of a label inside a claim is text, as in the other formats.
     fields = [
@@ -220,7 +220,7 @@ def make_arrow_schema(columns: Sequence[FlatColumn]) -> "pyarrow.Schema":
     return arrow.schema([(each.name, types[each.kind]) for each in columns])
 
 
-def _list_of_texts(names: Sequence[str], integers: Sequence[str] = ()) -> Any:
+def _make_arrow_list_type(names: Sequence[str], integers: Sequence[str] = ()) -> Any:
     arrow = import_pyarrow()
     return arrow.list_(
         arrow.struct(

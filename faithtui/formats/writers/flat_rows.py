@@ -15,7 +15,7 @@ from faithtui.domain.run_export import (
     ExportPassage,
     ExportRun,
     ExportTurn,
-    make_id,
+    make_stable_uuid,
 )
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
 
@@ -261,7 +261,7 @@ class _TurnNames:
                 of.source,
                 of.key,
                 of.group,
-                make_id("turn", of.source, of.key, turn),
+                make_stable_uuid("turn", of.source, of.key, turn),
                 turn,
                 ids.trace,
                 ids.span,

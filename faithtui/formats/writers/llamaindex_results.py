@@ -13,7 +13,7 @@ from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 
 
-def write_llamaindex_results(
+def format_results_json(
     run: ExportRun, conversations: Iterable[ExportConversation]
 ) -> Iterator[str]:
     """Write the judge's results, piece by piece; without a score a result is invalid, and why."""

@@ -39,9 +39,9 @@ from faithtui.domain.text.sentence_index import (
 from faithtui.domain.text.sentences import SentenceKind, split_answer, split_sentences
 from faithtui.judges.embedded.overlap import OverlapVerdict, VerdictWord, judge_claim
 from faithtui.judges.embedded.reason_templates import (
-    conclude_reasons,
+    explain_conversation_score,
     explain_relevance,
-    explain_score,
+    explain_window_score,
 )
 from faithtui.judges.embedded.relevance import MessageMatcher, MessageRelation
 from faithtui.judges.embedded.weights import NO_RECALIBRATION, Calibration
@@ -116,13 +116,17 @@ class OfflineAnswers:
             case JudgeClaimList(claims, truths):
                 return _make_verdict_list_reply(await self._judge_claims(claims, truths))
             case ExplainScore():
-                return {"reason": explain_score(task)}
+                return {"reason": explain_window_score(task)}
             case ConcludeReasons():
-                return {"reason": conclude_reasons(task)}
+                return {"reason": explain_conversation_score(task)}
             case RelateDocument(document, messages):
-                return _make_relations_reply(await self._relate_document(document, messages))
+                return _make_relations_reply(
+                    await self._match_sentences_to_messages(document, messages)
+                )
             case JudgeDocument(document, messages):
-                return _make_relation_list_reply(await self._relate_document(document, messages))
+                return _make_relation_list_reply(
+                    await self._match_sentences_to_messages(document, messages)
+                )
             case ExplainRelevance():
                 return {"reason": explain_relevance(task)}
             case SplitAnswer(answer=answer):
@@ -180,7 +184,7 @@ class OfflineAnswers:
         for size in range(1, len(sources)):
             sets = []
             for chosen in combinations(sorted(sources), size):
-                context = await self._get_context(tuple(truths[n] for n in chosen))
+                context = await self._get_sentence_index(tuple(truths[n] for n in chosen))
                 [finding] = await self._judge((claim,), context)
                 if finding.answer is VerdictWord.YES:
                     sets.append(chosen)
@@ -195,9 +199,11 @@ class OfflineAnswers:
         [finding] = await self._judge_claims((task.answer,), (task.context,))
         return "YES" if finding.answer is VerdictWord.YES else "NO"
 
-    async def _relate_document(self, document: str, messages: Sequence[str]) -> DocumentRelations:
+    async def _match_sentences_to_messages(
+        self, document: str, messages: Sequence[str]
+    ) -> DocumentRelations:
         """Each different sentence of a document, in order, beside the messages."""
-        context = await self._get_context((document,))
+        context = await self._get_sentence_index((document,))
         wanted = MessageMatcher(messages, context)
         related: dict[str, MessageRelation] = {}
         for number, unit in enumerate(context.units):
@@ -211,7 +217,7 @@ class OfflineAnswers:
     async def _judge_claims(
         self, claims: Sequence[str], truths: tuple[str, ...]
     ) -> list[OverlapVerdict]:
-        return await self._judge(claims, await self._get_context(truths))
+        return await self._judge(claims, await self._get_sentence_index(truths))
 
     async def _judge_by_overlap(
         self, claims: Sequence[str], context: SentenceIndex
@@ -222,7 +228,7 @@ class OfflineAnswers:
             await self._let_others_run()
         return findings
 
-    async def _get_context(self, truths: tuple[str, ...]) -> SentenceIndex:
+    async def _get_sentence_index(self, truths: tuple[str, ...]) -> SentenceIndex:
         """The truths, indexed; the same ones only once."""
         if (kept := self._contexts.get(truths)) is not None:
             self._contexts.move_to_end(truths)
@@ -270,7 +276,7 @@ class OfflineAnswers:
         self._before_step()
 
 
-def judge_text(claim: str, context: str) -> OverlapVerdict:
+def judge_claim_by_text(claim: str, context: str) -> OverlapVerdict:
     """Judge one claim against one text, outside a run."""
     return judge_claim(claim, _index_text(context))
 

@@ -42,8 +42,8 @@ def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
     aligned = align_claim(claim, tokenise_words(claim), context)
     words, found = aligned.words, aligned.found
     clash = _FEATURE_OF_CLASH[aligned.clash.kind] if aligned.clash is not None else None
-    numbers_missing, numbers_found = _count_numbers(aligned, context)
-    names_missing, names_far = _count_names(aligned)
+    numbers_missing, numbers_found = _count_missing_and_found_numbers(aligned, context)
+    names_missing, names_far = _count_missing_and_far_names(aligned)
     features = (
         sum(found) / len(found) if found else 0.0,
         _compute_share(map(context.bigrams.__contains__, pairwise([word.stem for word in words]))),
@@ -65,7 +65,7 @@ def _compute_share(hits: Iterable[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _count_numbers(aligned: Alignment, context: SentenceIndex) -> tuple[int, int]:
+def _count_missing_and_found_numbers(aligned: Alignment, context: SentenceIndex) -> tuple[int, int]:
     """How many numbers of the claim the context does not hold, rounding forgiven, and holds."""
     missing = found = 0
     for position, word in enumerate(aligned.words):
@@ -80,7 +80,7 @@ def _count_numbers(aligned: Alignment, context: SentenceIndex) -> tuple[int, int
     return missing, found
 
 
-def _count_names(aligned: Alignment) -> tuple[int, int]:
+def _count_missing_and_far_names(aligned: Alignment) -> tuple[int, int]:
     """How many capitalised words the context does not hold, and holds but not in the evidence.
 
     The first word of a claim is capitalised whatever it is, so it does not count.

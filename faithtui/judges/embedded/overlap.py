@@ -217,8 +217,8 @@ def _make_reason(
     elif found < total:
         reason = f"{found} of {total} content words are in the context"
         for words, name in (
-            (_list_missing_words(parts, are_disputed=True), "only as one of several"),
-            (_list_missing_words(parts, are_disputed=False), "not found"),
+            (_format_missing_words(parts, are_disputed=True), "only as one of several"),
+            (_format_missing_words(parts, are_disputed=False), "not found"),
         ):
             reason += f"; {name}: {words}" if words else ""
         reason += "."
@@ -287,7 +287,7 @@ def _make_clash_reason(clash: Clash, part: SentenceComparison, unit: IndexedSent
     )
 
 
-def _list_missing_words(parts: Sequence[SentenceComparison], *, are_disputed: bool) -> str:
+def _format_missing_words(parts: Sequence[SentenceComparison], *, are_disputed: bool) -> str:
     """Missing words as the claim writes them, overlapping character pairs joined, each once.
 
     Args:

@@ -9,7 +9,7 @@ _NAMED_FINDINGS: Final = 3
 """Reasons that are repeated; the rest is counted."""
 
 
-def explain_score(task: ExplainScore) -> str:
+def explain_window_score(task: ExplainScore) -> str:
     """Say why a window got its score, from the reasons of its claims."""
     score = f"{task.score:.2f}"
     if not task.findings:
@@ -37,7 +37,7 @@ def explain_relevance(task: ExplainRelevance) -> str:
     )
 
 
-def conclude_reasons(task: ConcludeReasons) -> str:
+def explain_conversation_score(task: ConcludeReasons) -> str:
     """Say why a conversation got its score, from the reasons of its windows."""
     passed = {True: ", which passes", False: ", which does not pass", None: ""}[task.success]
     opening = f"The conversation scored {task.score:.2f}{passed}."

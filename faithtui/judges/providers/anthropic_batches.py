@@ -23,7 +23,7 @@ from faithtui.judges.providers.batch_protocol import (
     check_size,
     make_wire_ids,
     parse_time_or_none,
-    read_custom_id,
+    read_question_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -132,7 +132,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         if _read_status(await self._retrieve_batch(batch_id)).state == "working":
             raise self._api.make_unfinished_error(batch_id)
         async for line in self._read_lines(batch_id):
-            custom_id = read_custom_id(text_or_none(line.get("custom_id")) or "")
+            custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
             yield (
                 custom_id,
                 self._read_result(

@@ -31,7 +31,7 @@ from faithtui.judges.providers.http_exchange import (
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 if TYPE_CHECKING:
     from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam
@@ -106,7 +106,7 @@ class AnthropicMessages:
                 not take; nothing was sent.
         """
         while True:
-            sent = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
             try:
                 return await self._create_message(request)
             except anthropic.APIStatusError as error:
@@ -139,7 +139,7 @@ class AnthropicMessages:
             "max_tokens": request.max_tokens,
             "messages": [_make_message(request, rung)],
         }
-        system = clean_text(request.system)
+        system = remove_invalid_unicode(request.system)
         if system:
             # Every question of a run begins with this text: it is read from the cache.
             body["system"] = [
@@ -164,7 +164,7 @@ class AnthropicMessages:
                 "name": name,
                 "disable_parallel_tool_use": True,
             }
-        parameters = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
         effort = parameters.pop("reasoning_effort", None)
         whole: dict[str, object] = {**body, **parameters}
         if effort is not None:

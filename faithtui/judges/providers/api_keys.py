@@ -57,7 +57,7 @@ def load_key(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
                 " offline, which needs none"
             )
         return Secret(NO_KEY, endpoint.profile.find_secrets(environ))
-    if not _can_be_sent(value):
+    if not _is_valid_header_value(value):
         raise ConfigError(
             f"the key in {variable} ({source}) holds spaces or characters no key has; copy it again"
         )
@@ -93,7 +93,7 @@ def store_key(variable: str, value: str) -> None:
         ConfigError: No such variable, no key, or no keyring that takes it.
     """
     value = value.strip()
-    if not value or not _can_be_sent(value):
+    if not value or not _is_valid_header_value(value):
         raise ConfigError(
             f"the key for {variable} is empty, or holds spaces or characters no key has;"
             " copy it again"
@@ -137,7 +137,7 @@ def _find_key(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeyS
     return value, "keyring" if value else None
 
 
-def _can_be_sent(value: str) -> bool:
+def _is_valid_header_value(value: str) -> bool:
     return value.isascii() and value.isprintable() and " " not in value
 
 

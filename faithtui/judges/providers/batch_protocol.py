@@ -160,9 +160,9 @@ class BatchApi:
         except JudgeError as error:
             if error.status != 404:
                 raise
-            raise self.make_gone_error(batch_id) from error
+            raise self.make_batch_not_found_error(batch_id) from error
 
-    def make_gone_error(self, batch_id: str) -> JudgeRequestRejected:
+    def make_batch_not_found_error(self, batch_id: str) -> JudgeRequestRejected:
         """Make the error for a batch the provider does not have."""
         return JudgeRequestRejected(
             f"{self.endpoint.host} does not have the batch {batch_id}, or not any more;"
@@ -251,7 +251,7 @@ class BatchApi:
                     if complete is None:
                         break
                     for line in complete:
-                        found = _parse_object(line)
+                        found = _parse_object_or_none(line)
                         if found is not None:
                             yield found
                         elif line.strip():
@@ -298,7 +298,7 @@ class BatchApi:
             # Learned for the batch in which the question is asked again.
             refused = self._dialect.refused_parameters
             refused.find_new_refusal(
-                code, said, refused.select_sent(self.endpoint.profile.parameters)
+                code, said, refused.drop_refused(self.endpoint.profile.parameters)
             )
             return make_judge_error(
                 code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
@@ -323,7 +323,7 @@ class BatchApi:
 
     def _make_refused_error(self, response: httpx2.Response, batch_id: str) -> JudgeError:
         if response.status_code == 404:
-            return self.make_gone_error(batch_id)
+            return self.make_batch_not_found_error(batch_id)
         return make_judge_error(
             response.status_code, response.headers, response.text, self.endpoint, self._key
         )
@@ -418,7 +418,7 @@ def check_size(size: int, most: int) -> None:
         )
 
 
-def read_custom_id(wire_id: str) -> str:
+def read_question_id(wire_id: str) -> str:
     """Undo `make_wire_ids` for one question."""
     return wire_id.partition("-")[2]
 
@@ -460,7 +460,7 @@ async def _next_lines(chunks: AsyncIterator[bytes], pending: bytearray) -> list[
     return [last] if last else None
 
 
-def _parse_object(line: bytes) -> dict[str, object] | None:
+def _parse_object_or_none(line: bytes) -> dict[str, object] | None:
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -189,7 +189,7 @@ class QuestionFile(Protocol):
         """
 
 
-def open_question_file(
+def open_question_file_format(
     ref: str,
     *,
     base_url: str | None = None,
@@ -227,7 +227,7 @@ def open_question_file(
     )
 
 
-def check_batches(ref: str, base_url: str | None = None) -> None:
+def refuse_judge_without_batches(ref: str, base_url: str | None = None) -> None:
     """Refuse a judge that certainly takes no batches, whoever serves it.
 
     Raises:
@@ -241,7 +241,7 @@ def check_batches(ref: str, base_url: str | None = None) -> None:
         )
 
 
-def open_batches(
+def open_batch_client(
     ref: str,
     *,
     base_url: str | None = None,

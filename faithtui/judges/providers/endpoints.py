@@ -174,7 +174,7 @@ def parse_endpoint(
         is_known = not colon
     else:
         # Unprintable includes lone surrogates, which cannot be sent.
-        is_known = bool(rest.strip()) and rest.isprintable() and is_judge_name(name)
+        is_known = bool(rest.strip()) and rest.isprintable() and is_judge_prefix(name)
     if not is_known:
         raise ConfigError(_format_unknown_judge(ref))
     provider = PROVIDERS.get(name)
@@ -210,7 +210,7 @@ def is_part_of_program(ref: str) -> bool:
     return ref == "offline" or ref.startswith(("replay:", "nli:"))
 
 
-def is_judge_name(name: str) -> bool:
+def is_judge_prefix(name: str) -> bool:
     """Whether a judge reference may begin so: a built-in name, or that of a package's judge."""
     return name in BUILT_IN or name in find_plugins()
 

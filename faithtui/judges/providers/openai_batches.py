@@ -19,7 +19,7 @@ from faithtui.judges.providers.batch_protocol import (
     check_size,
     make_wire_ids,
     parse_time_or_none,
-    read_custom_id,
+    read_question_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -116,7 +116,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
                 continue
             url = f"{self._api.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
             async for line in self._api.read_lines(url, {}, batch_id):
-                custom_id = read_custom_id(text_or_none(line.get("custom_id")) or "")
+                custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
                 yield (
                     custom_id,
                     self.read_result(

@@ -30,7 +30,7 @@ from faithtui.judges.providers.http_exchange import (
 from faithtui.judges.providers.parameters import REFUSES_NAME, RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
@@ -96,7 +96,7 @@ class OpenAIChat:
         """
         while True:
             name = self._limit_name
-            sent = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
             try:
                 return await self._create_completion(request, name)
             except openai.APIStatusError as error:
@@ -194,10 +194,10 @@ class OpenAIChat:
             if rung is OutputFormat.TOOL:
                 body["parallel_tool_calls"] = False
             # Sends questions that begin alike to the machine that still knows the beginning.
-            digest = hashlib.sha256(clean_text(request.system).encode()).hexdigest()
+            digest = hashlib.sha256(remove_invalid_unicode(request.system).encode()).hexdigest()
             body["prompt_cache_key"] = f"faithtui-{digest[:16]}"
         # Parameters have the protocol's own names.
-        parameters = self.refused_parameters.select_sent(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
         return cast("CompletionCreateParamsNonStreaming", {**body, **parameters})
 
 
@@ -211,7 +211,7 @@ def _make_messages(
 ) -> list["ChatCompletionMessageParam"]:
     messages: list[ChatCompletionMessageParam] = []
     if request.system:
-        messages.append({"role": "system", "content": clean_text(request.system)})
+        messages.append({"role": "system", "content": remove_invalid_unicode(request.system)})
     prompt = make_prompt(request, rung)
     # A text alone stays a text: servers that take no images often take no parts either.
     messages.append(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from faithtui.judges.providers.provider_errors import (
-    find_codes,
+    list_error_codes,
     find_named_parameters,
     find_provider_message,
 )
@@ -82,11 +82,11 @@ class RefusedParameters:
         """All of them, in the order in which they were refused."""
         return tuple(self._names)
 
-    def add_known(self, names: Iterable[str]) -> None:
+    def add_refused_names(self, names: Iterable[str]) -> None:
         """Add what was refused before."""
         self._names.update(dict.fromkeys(names))
 
-    def select_sent(self, parameters: Mapping[str, object]) -> dict[str, object]:
+    def drop_refused(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """Give the parameters that are sent."""
         return {name: value for name, value in parameters.items() if name not in self._names}
 
@@ -121,7 +121,7 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
     said = find_provider_message(body)
     if not (REFUSES_NAME.search(f"{said} {body[:4000]}") or _REFUSES_VALUE.search(said)):
         return None
-    if _OUT_OF_RANGE.search(f"{said} {' '.join(find_codes(body))}"):
+    if _OUT_OF_RANGE.search(f"{said} {' '.join(list_error_codes(body))}"):
         return None
     places = find_named_parameters(body) - {"", "body"}
     named = [each for each in sent if places.intersection(_list_wire_names(each))]

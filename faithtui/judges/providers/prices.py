@@ -133,16 +133,18 @@ class PriceTable:
         price = self.find_price(judge_ref, base_url, read or 0, batch=batch)
         if not isinstance(price, Price):
             return price
-        if read is None or written is None or _is_too_long(price, read):
+        if read is None or written is None or _exceeds_price_tier(price, read):
             return None
         # Never more than was read: a server's odd count must not make the rest negative.
         cached = min(usage.tokens_cached or 0, read)
         into_cache = min(usage.tokens_cache_write or 0, read - cached)
-        return _to_nano(
-            (read - cached - into_cache) * _to_pico(price.input)
-            + cached * _to_pico(_get_price_or_input_price(price.cached_input, price))
-            + into_cache * _to_pico(_get_price_or_input_price(price.cache_write, price))
-            + written * _to_pico(price.output),
+        return _pico_to_nano_dollars(
+            (read - cached - into_cache) * _to_pico_dollars_per_token(price.input)
+            + cached
+            * _to_pico_dollars_per_token(_get_price_or_input_price(price.cached_input, price))
+            + into_cache
+            * _to_pico_dollars_per_token(_get_price_or_input_price(price.cache_write, price))
+            + written * _to_pico_dollars_per_token(price.output),
             price,
             batch,
         )
@@ -160,15 +162,18 @@ class PriceTable:
         price = self.find_price(judge_ref, base_url, tokens_in, batch=batch)
         if not isinstance(price, Price):
             return price
-        if _is_too_long(price, tokens_in):
+        if _exceeds_price_tier(price, tokens_in):
             return None
         dearest = max(
             price.input,
             _get_price_or_input_price(price.cache_write, price),
             _get_price_or_input_price(price.cached_input, price),
         )
-        return _to_nano(
-            tokens_in * _to_pico(dearest) + max_tokens * _to_pico(price.output), price, batch
+        return _pico_to_nano_dollars(
+            tokens_in * _to_pico_dollars_per_token(dearest)
+            + max_tokens * _to_pico_dollars_per_token(price.output),
+            price,
+            batch,
         )
 
     def find_price(
@@ -332,16 +337,16 @@ def _get_price_or_input_price(price: float | None, of: Price) -> float:
     return of.input if price is None else price
 
 
-def _is_too_long(price: Price, tokens_in: int) -> bool:
+def _exceeds_price_tier(price: Price, tokens_in: int) -> bool:
     return price.up_to is not None and tokens_in > price.up_to
 
 
-def _to_pico(dollars_per_million: float) -> int:
+def _to_pico_dollars_per_token(dollars_per_million: float) -> int:
     """Say what one token costs, in pico-dollars: whole numbers down to a millionth of a dollar."""
     return round(dollars_per_million * _PICO)
 
 
-def _to_nano(pico: int, price: Price, batch: bool) -> int:
+def _pico_to_nano_dollars(pico: int, price: Price, batch: bool) -> int:
     if batch and price.batch is not None:
         # In thousandths, so that the sum stays whole.
         pico = -(-pico * round(price.batch * 1000) // 1000)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from faithtui.domain.judging.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
@@ -142,7 +142,8 @@ def _choose_error(
     """Choose the error for what a provider said; see `make_judge_error`."""
     what = f"{endpoint.host} answered {status}" + (f": {message}" if message else "")
     is_spent = (
-        bool(_QUOTA_CODES.intersection(find_codes(body))) or "credit balance is too low" in message
+        bool(_QUOTA_CODES.intersection(list_error_codes(body)))
+        or "credit balance is too low" in message
     )
     if status == 402 or (is_spent and status in {400, 403, 429}):
         return JudgeQuotaExceeded(
@@ -154,7 +155,7 @@ def _choose_error(
         return JudgeRateLimited(what, retry_after_s=read_retry_after_s(headers), status=status)
     if status == 408:
         return JudgeTimeout(what, status=status)
-    named = " ".join(_find_names(body))
+    named = " ".join(_list_codes_and_parameters(body))
     # A model may be called `vision-tools`; as a whole word, for one may be called `m` as well.
     about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{message} {named}")
     if status in {400, 422} and _FILTERED.search(about):
@@ -175,7 +176,9 @@ def _choose_error(
     if status == 409 or status >= 500:
         return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
-        target = format_address(_to_plain_line(headers.get("location", ""), key))
+        target = format_address_without_secrets(
+            _to_printable_line(headers.get("location", ""), key)
+        )
         return JudgeRequestRejected(
             f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
         )
@@ -213,12 +216,12 @@ def find_provider_message(body: str, key: Secret | None = None) -> str:
     Returns:
         One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
     """
-    document = _load_json(body)
+    document = _parse_json_or_none(body)
     found = next(_find_messages(document), None)
-    return _to_plain_line(body if found is None else found, key).rstrip(".")
+    return _to_printable_line(body if found is None else found, key).rstrip(".")
 
 
-def _load_json(body: str) -> object:
+def _parse_json_or_none(body: str) -> object:
     try:
         document: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -243,19 +246,19 @@ def _find_messages(document: object) -> Iterator[str]:
                 yield from _find_messages(document[name])
 
 
-def find_codes(body: str) -> Iterator[str]:
+def list_error_codes(body: str) -> Iterator[str]:
     """Yield every machine-readable word for the cause: type, code, and anthropic's error_code."""
-    error = _find_error(body)
+    error = _get_error_object(body)
     details = error.get("details")
     found = [error.get("code"), error.get("type")]
     found.append(details.get("error_code") if isinstance(details, dict) else None)
     yield from (code for code in found if isinstance(code, str))
 
 
-def _find_names(body: str) -> Iterator[str]:
+def _list_codes_and_parameters(body: str) -> Iterator[str]:
     """Yield the codes and what the error says it is about: a parameter, or a place in the body."""
-    yield from find_codes(body)
-    error = _find_error(body)
+    yield from list_error_codes(body)
+    error = _get_error_object(body)
     if isinstance(error.get("param"), str):
         yield str(error["param"])
     details = error.get("detail")
@@ -267,16 +270,16 @@ def _find_names(body: str) -> Iterator[str]:
 
 def find_named_parameters(body: str) -> frozenset[str]:
     """Find what an error says it is about, beside its codes: a parameter, places in the body."""
-    return frozenset(_find_names(body)) - frozenset(find_codes(body))
+    return frozenset(_list_codes_and_parameters(body)) - frozenset(list_error_codes(body))
 
 
-def _find_error(body: str) -> dict[str, object]:
-    document = _load_json(body)
+def _get_error_object(body: str) -> dict[str, object]:
+    document = _parse_json_or_none(body)
     error = document.get("error", document) if isinstance(document, dict) else None
     return error if isinstance(error, dict) else {}
 
 
-def _to_plain_line(text: str, key: Secret | None) -> str:
+def _to_printable_line(text: str, key: Secret | None) -> str:
     """Fold to one printable line without a key: what a server says is shown in terminals."""
     # Cut before the work too: the body may be a page of megabytes.
     words = "".join(c if c.isprintable() else " " for c in text[: 20 * MAX_SENTENCE]).split()

@@ -20,7 +20,7 @@ from faithtui.judges.providers.http_exchange import (
 )
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
-from faithtui.judges.reply_parser import clean_text
+from faithtui.judges.reply_parser import remove_invalid_unicode
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def read_judge_reply(
             status=envelope.status,
         )
     return JudgeReply(
-        text=clean_text(said.text),
+        text=remove_invalid_unicode(said.text),
         stop=said.stop,
         usage=said.usage,
         structured=rung in (OutputFormat.SCHEMA, OutputFormat.TOOL),

@@ -28,7 +28,7 @@ def read_rate_limits(headers: Mapping[str, str]) -> RateLimits:
     Args:
         headers: Of the answer; looked up in lower case.
     """
-    return RateLimits(_read_first(headers, _REQUESTS), _read_first(headers, _TOKENS))
+    return RateLimits(_read_first_number(headers, _REQUESTS), _read_first_number(headers, _TOKENS))
 
 
 def read_retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -40,26 +40,26 @@ def read_retry_after_s(headers: Mapping[str, str]) -> float | None:
     Returns:
         Seconds, 0 or more; None when nothing readable was said.
     """
-    milliseconds = _parse_finite(headers.get("retry-after-ms", ""))
+    milliseconds = _parse_finite_or_none(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
     value = headers.get("retry-after", "")
-    seconds = _parse_finite(value)
+    seconds = _parse_finite_or_none(value)
     if seconds is not None:
         return max(0.0, seconds)
-    until = _parse_date(value)
+    until = _parse_date_or_none(value)
     if until is None:
         return None
-    now = _parse_date(headers.get("date", "")) or datetime.now(UTC)
+    now = _parse_date_or_none(headers.get("date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
 
 
-def _read_first(headers: Mapping[str, str], names: tuple[str, ...]) -> int | None:
-    values = (_parse_finite(headers.get(name, "")) for name in names)
+def _read_first_number(headers: Mapping[str, str], names: tuple[str, ...]) -> int | None:
+    values = (_parse_finite_or_none(headers.get(name, "")) for name in names)
     return next((int(value) for value in values if value and 1 <= value <= _MOST), None)
 
 
-def _parse_finite(text: str) -> float | None:
+def _parse_finite_or_none(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
@@ -67,7 +67,7 @@ def _parse_finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _parse_date(text: str) -> datetime | None:
+def _parse_date_or_none(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
 from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
-from faithtui.metrics.shapes import ParsedVerdict, make_list_shape, make_object_schema
+from faithtui.metrics.shapes import ParsedVerdict, make_one_list_reply_shape, make_object_schema
 
 T = TypeVar("T")
 
@@ -20,16 +20,16 @@ _NAMED = re.compile(
 )
 
 
-def make_text_list_shape(name: str) -> ReplyShape[tuple[str, ...]]:
+def make_text_list_reply_shape(name: str) -> ReplyShape[tuple[str, ...]]:
     """`{"claims": ["…"]}`: any list; what is neither text, number, truth value nor null fails."""
 
     def read(value: object, structured: bool) -> tuple[str, ...]:
         return tuple(_to_peer_text(name, each) for each in _require_list(value, name))
 
-    return ReplyShape(make_list_shape(name).schema, read, parse_strict_json)
+    return ReplyShape(make_one_list_reply_shape(name).schema, read, parse_strict_json)
 
 
-def make_any_verdict_list_shape() -> ReplyShape[tuple[ParsedVerdict, ...]]:
+def make_any_verdict_list_reply_shape() -> ReplyShape[tuple[ParsedVerdict, ...]]:
     """`{"verdicts": [{"verdict": "yes", "reason": "…"}]}`: as many as come, with any words."""
 
     def read(value: object, structured: bool) -> tuple[ParsedVerdict, ...]:

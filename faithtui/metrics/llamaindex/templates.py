@@ -131,7 +131,7 @@ def _adapt_object(
     marks = {ours: f"\ue000{chr(0xE010 + n)}\ue001" for n, ours in enumerate(holes)}
     lacking: list[tuple[dict[str, str], str]] = []
     problems: list[ConfigError] = []
-    for names in _list_name_choices(holes):
+    for names in _list_hole_name_combinations(holes):
         try:
             prompt: object = given.format(**{names[ours]: mark for ours, mark in marks.items()})
         except KeyError as error:
@@ -173,7 +173,7 @@ def _to_template_text(prompt: str, marks: Mapping[str, str], *, strict: bool) ->
     return text
 
 
-def _list_name_choices(holes: Holes) -> list[dict[str, str]]:
+def _list_hole_name_combinations(holes: Holes) -> list[dict[str, str]]:
     """List every choice of one name per hole, our own names first."""
     ways: list[dict[str, str]] = [{}]
     for ours, names in holes.items():

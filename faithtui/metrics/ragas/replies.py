@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import INFERENCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
-from faithtui.metrics.shapes import make_list_shape, make_object_schema, make_verdicts_shape
+from faithtui.metrics.shapes import (
+    make_one_list_reply_shape,
+    make_object_schema,
+    make_keyed_verdicts_reply_shape,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -37,19 +41,21 @@ class ParsedInference:
     confidence: float | None = None
 
 
-def make_statement_list_shape(*, as_peer: bool) -> ReplyShape[tuple[str, ...]]:
+def make_statement_list_reply_shape(*, as_peer: bool) -> ReplyShape[tuple[str, ...]]:
     """`{"statements": ["…"]}`; under `as_peer` kept as written."""
-    shape = make_list_shape("statements", as_peer=as_peer)
+    shape = make_one_list_reply_shape("statements", as_peer=as_peer)
     return replace(shape, parse=parse_first_structure) if as_peer else shape
 
 
-def make_inferences_shape(keys: Sequence[str]) -> ReplyShape[tuple[ParsedInference | None, ...]]:
+def make_keyed_inferences_reply_shape(
+    keys: Sequence[str],
+) -> ReplyShape[tuple[ParsedInference | None, ...]]:
     """`{"s0": {"reason": "…", "verdict": "1"}}`: one entry per statement, in the order of the keys.
 
     The numbers 1 and 0 are as good as the words. A statement without an entry is None: the caller
     asks for it again.
     """
-    shape = make_verdicts_shape(keys, INFERENCE.names)
+    shape = make_keyed_verdicts_reply_shape(keys, INFERENCE.names)
 
     def read(value: object, structured: bool) -> tuple[ParsedInference | None, ...]:
         return tuple(
@@ -67,7 +73,7 @@ def make_inferences_shape(keys: Sequence[str]) -> ReplyShape[tuple[ParsedInferen
     return ReplyShape(shape.schema, read)
 
 
-def make_inference_list_shape() -> ReplyShape[tuple[ParsedInference, ...]]:
+def make_inference_list_reply_shape() -> ReplyShape[tuple[ParsedInference, ...]]:
     """`{"statements": [{"statement": "…", "reason": "…", "verdict": 1}]}`: as ragas asks.
 
     As many as come. Any integer but 0 is a 1, also `true`, `"1"` and 2.0.

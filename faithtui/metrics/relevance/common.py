@@ -115,7 +115,7 @@ def drop_repeated_passages(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(first.values())
 
 
-def find_first_turns(conversation: Conversation) -> Mapping[str, int]:
+def map_documents_to_first_turns(conversation: Conversation) -> Mapping[str, int]:
     """Give the first assistant turn that has each document, by what is shown of it."""
     first_turns: dict[str, int] = {}
     for position, turn in enumerate(conversation.turns):

@@ -34,11 +34,11 @@ from faithtui.metrics.relevance.common import (
     WindowView,
     add_peer_relevance_reasons,
     drop_repeated_passages,
-    find_first_turns,
+    map_documents_to_first_turns,
     make_claim,
     make_window_views,
 )
-from faithtui.metrics.relevance.questions import make_relate_question
+from faithtui.metrics.relevance.questions import make_statement_messages_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.shapes import ParsedVerdict
@@ -65,7 +65,9 @@ class DocumentReplies:
     replies: tuple[DocumentReply, ...]
     """Not empty. The first one found the statements."""
 
-    def choose_replies(self, messages: Mapping[str, Truth]) -> tuple[DocumentReply, ...]:
+    def list_replies_about_messages(
+        self, messages: Mapping[str, Truth]
+    ) -> tuple[DocumentReply, ...]:
         """Choose the meetings that decide in a window with these messages."""
         first = self.replies[0]
         if first.failure is not None:
@@ -79,8 +81,8 @@ def gather_relevance_by_evidence(
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
-    first_turns = find_first_turns(conversation)
-    plans = _plan_questions(metric, views)
+    first_turns = map_documents_to_first_turns(conversation)
+    plans = _group_messages_by_question(metric, views)
     first = {
         document: view.window.position for view in reversed(views) for document in view.documents
     }
@@ -97,7 +99,7 @@ def gather_relevance_by_evidence(
     return (yield from add_peer_relevance_reasons(metric, views, findings))
 
 
-def _plan_questions(
+def _group_messages_by_question(
     metric: RelevanceOptions, views: Sequence[WindowView]
 ) -> dict[Passage, list[tuple[Passage, ...]]]:
     """Group the messages each document can meet, one group per question."""
@@ -139,7 +141,11 @@ def _ask_about_document(
             ask_statements(
                 window,
                 partial(
-                    make_relate_question, metric.prompts, document, messages, as_peer=metric.as_peer
+                    make_statement_messages_question,
+                    metric.prompts,
+                    document,
+                    messages,
+                    as_peer=metric.as_peer,
                 ),
                 chosen=statements,
                 names_messages=True,
@@ -154,7 +160,7 @@ def _ask_about_document(
             numbers = {f"q{number}": each.text_with_marks for number, each in enumerate(messages)}
             meetings.append(
                 DocumentReply(
-                    shown, tuple(_replace_numbers(each.verdict, numbers) for each in reply)
+                    shown, tuple(_replace_message_numbers(each.verdict, numbers) for each in reply)
                 )
             )
         if not statements:
@@ -164,7 +170,7 @@ def _ask_about_document(
     )
 
 
-def _replace_numbers(verdict: ParsedVerdict, numbers: Mapping[str, str]) -> ParsedVerdict:
+def _replace_message_numbers(verdict: ParsedVerdict, numbers: Mapping[str, str]) -> ParsedVerdict:
     """Replace the numbers of messages by their texts."""
     return replace(
         verdict, supports=tuple(dict.fromkeys(numbers[each] for each in verdict.supports))
@@ -181,7 +187,7 @@ def _derive_findings(
     verdicts: list[Verdict] = []
     for document in view.documents:
         reading = readings[document]
-        meetings = reading.choose_replies(truths)
+        meetings = reading.list_replies_about_messages(truths)
         failure = next((each.failure for each in meetings if each.failure is not None), None)
         if failure is not None:
             return WindowFindings(failure=failure)

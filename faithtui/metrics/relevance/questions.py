@@ -7,8 +7,8 @@ from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, Relat
 from faithtui.metrics.base import Question
 from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
-from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_shape
-from faithtui.metrics.shapes import make_text_shape
+from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_reply_shape
+from faithtui.metrics.shapes import make_one_text_reply_shape
 
 STEPS = {
     "system": (),
@@ -56,7 +56,7 @@ def describe_wanted_statements(
     return f"{_EVERY}; an empty list when it makes none"
 
 
-def make_relate_question(
+def make_statement_messages_question(
     prompts: PromptSet,
     document: Passage,
     messages: Sequence[Passage],
@@ -75,7 +75,7 @@ def make_relate_question(
             messages=fence_texts("message", "q", format_passages(messages)),
             document=fence_text("document", "d0", document.text_with_marks),
         ),
-        reply=make_statements_shape(
+        reply=make_statements_reply_shape(
             "statements", messages=[f"q{n}" for n in range(len(messages))], as_peer=as_peer
         ),
         max_tokens=1000 + len(document.text),
@@ -84,7 +84,7 @@ def make_relate_question(
     )
 
 
-def make_judge_question(
+def make_statement_relevance_question(
     prompts: PromptSet,
     document: Passage,
     messages: Sequence[Passage],
@@ -103,7 +103,7 @@ def make_judge_question(
             messages=fence_texts("message", "q", format_passages(messages)),
             document=fence_text("document", "d0", document.text_with_marks),
         ),
-        reply=make_statements_shape("verdicts", messages=None, as_peer=as_peer),
+        reply=make_statements_reply_shape("verdicts", messages=None, as_peer=as_peer),
         max_tokens=1000 + len(document.text),
         images=list_images([*messages, document]),
         says_something=_says_something,
@@ -135,6 +135,6 @@ def make_relevance_reason_question(
             irrelevant=format_numbered("i", irrelevant),
             relevant=format_numbered("r", relevant),
         ),
-        reply=make_text_shape("reason", as_peer=True),
+        reply=make_one_text_reply_shape("reason", as_peer=True),
         max_tokens=400,
     )

@@ -17,7 +17,7 @@ from faithtui.metrics.relevance.words import has_relevance_label
 from faithtui.metrics.shapes import (
     ParsedVerdict,
     make_object_schema,
-    read_numbers,
+    read_reference_ids,
     read_verdict,
     require_object,
 )
@@ -32,7 +32,7 @@ class JudgedStatement:
     """Its `supports` are the numbers of the messages it serves; numbers nobody has are dropped."""
 
 
-def make_statements_shape(
+def make_statements_reply_shape(
     name: str, *, messages: Collection[str] | None, as_peer: bool
 ) -> ReplyShape[tuple[JudgedStatement, ...]]:
     """`{"statements": [{"statement": "…", "reason": "…", "verdict": "yes"}]}`, as many as come.
@@ -88,7 +88,9 @@ def _read_statement(
     fields = require_object(value)
     said = replace(
         said,
-        supports=tuple(each for each in read_numbers(fields.get("serves")) if each in messages),
+        supports=tuple(
+            each for each in read_reference_ids(fields.get("serves")) if each in messages
+        ),
     )
     text, reason = fields.get("statement"), fields.get("reason")
     if as_peer and not has_relevance_label(said, as_peer):

@@ -21,11 +21,11 @@ from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
     add_peer_relevance_reasons,
-    find_first_turns,
+    map_documents_to_first_turns,
     make_claim,
     make_window_views,
 )
-from faithtui.metrics.relevance.questions import make_judge_question
+from faithtui.metrics.relevance.questions import make_statement_relevance_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.strategies.common import ask_or_error, format_failure
@@ -36,7 +36,7 @@ def gather_relevance_by_window(
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about every window of a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
-    first_turns = find_first_turns(conversation)
+    first_turns = map_documents_to_first_turns(conversation)
     asked = yield from ask_all(
         (ask_or_error(_ask_window(metric, view, first_turns), metric.as_peer) for view in views),
         at_once=metric.async_mode,
@@ -59,7 +59,11 @@ def _ask_window(
             ask_statements(
                 view.window.position,
                 partial(
-                    make_judge_question, metric.prompts, each, view.messages, as_peer=metric.as_peer
+                    make_statement_relevance_question,
+                    metric.prompts,
+                    each,
+                    view.messages,
+                    as_peer=metric.as_peer,
                 ),
                 as_peer=metric.as_peer,
             )

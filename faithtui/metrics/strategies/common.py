@@ -11,7 +11,7 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Questions, ask
 from faithtui.metrics.deepeval_json import read_leading_letters
-from faithtui.metrics.findings import WindowFindings, list_cost_reasons
+from faithtui.metrics.findings import WindowFindings, list_score_lowering_reasons
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_reason_question
 from faithtui.metrics.shapes import ParsedVerdict
@@ -106,7 +106,7 @@ def add_peer_reasons(
         if score is None or not any(label is not None for label in (*labels, *found.surplus)):
             explained.append(found)
             continue
-        costs = list_cost_reasons(metric.rule, found.verdicts)
+        costs = list_score_lowering_reasons(metric.rule, found.verdicts)
         costs += [
             "a verdict beyond the last claim: no reason given"
             for label in found.surplus

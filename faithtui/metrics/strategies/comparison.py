@@ -22,7 +22,7 @@ from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_all
 from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.prompt_texts import format_numbered
-from faithtui.metrics.shapes import ParsedVerdict, make_verdicts_shape
+from faithtui.metrics.shapes import ParsedVerdict, make_keyed_verdicts_reply_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
@@ -36,7 +36,7 @@ from faithtui.metrics.strategies.derivation import (
     ConversationEvidence,
     TruthSet,
     decide_claim,
-    keep_smallest_sets,
+    keep_minimal_truth_sets,
 )
 
 MOST_NEIGHBOURS = 2
@@ -93,10 +93,10 @@ class Comparisons:
         for (window, groups), outcome in zip(plans, outcomes, strict=True):
             self._outcomes[window] = groups, outcome
 
-    def keep_findings(self) -> None:
+    def record_findings(self) -> None:
         """Keep what all of them found, in the order of the conversation."""
         for window in sorted(self._outcomes):
-            _keep_findings(*self._outcomes[window], self._known)
+            _record_comparison_findings(*self._outcomes[window], self._known)
 
     def _plan_ready(self) -> Iterator[tuple[int, Groups]]:
         while self._unplanned and all(each.position in self._read for each in self._unplanned[0]):
@@ -129,12 +129,12 @@ def ask_undecided(
         )
         for (_, groups), found in zip(plans, compared, strict=True):
             if not isinstance(found, JudgeError):
-                _keep_findings(groups, found, known)
+                _record_comparison_findings(groups, found, known)
                 continue
             (group,) = groups
             for text in group.claims:
                 known.undecided.setdefault(text, format_failure(found))
-                failed.add((text, _find_bearing_truths(known, text, frozenset(group.truths))))
+                failed.add((text, _find_relevant_truths(known, text, frozenset(group.truths))))
 
 
 def _plan_undecided(
@@ -167,7 +167,7 @@ def _plan_undecided(
             findings = known.findings.get(claim.text, ())
             if decide_claim(findings, in_view, as_peer=metric.as_peer) is not None:
                 continue
-            needed = claim.text, _find_bearing_truths(known, claim.text, in_view)
+            needed = claim.text, _find_relevant_truths(known, claim.text, in_view)
             if (claim.text, in_view) in asked or needed in planned or needed in failed:
                 continue
             planned.add(needed)
@@ -179,7 +179,7 @@ def _plan_undecided(
     return plans
 
 
-def _find_bearing_truths(known: ConversationEvidence, text: str, in_view: TruthSet) -> TruthSet:
+def _find_relevant_truths(known: ConversationEvidence, text: str, in_view: TruthSet) -> TruthSet:
     """Give the truths in view that bear on a claim, as far as the judge named them."""
     return frozenset(t for each in known.findings.get(text, ()) for t in each.named & in_view)
 
@@ -246,7 +246,7 @@ def _ask_keeping_errors(
     )
 
 
-def _keep_findings(
+def _record_comparison_findings(
     groups: Groups, compared: ComparisonOutcome, known: ConversationEvidence
 ) -> None:
     """Keep what a comparison found, or why it found nothing."""
@@ -283,7 +283,7 @@ def _ask_until_consistent(
     left = tuple(pairs)
     rounds = AskRounds(count)
     while left and rounds.has_more:
-        question = _make_question(metric, _group_pairs(left, pairs), again=again)
+        question = _make_question(metric, _group_claims_by_truths(left, pairs), again=again)
         try:
             replies = yield from ask(
                 replace(question, replicate=rounds.replicate, count=count), window
@@ -315,7 +315,7 @@ def _ask_about_disputed(
     Returns:
         What the judge says now, of the claims for which it says something that can be read.
     """
-    groups = _group_pairs(tuple(disputed), pairs)
+    groups = _group_claims_by_truths(tuple(disputed), pairs)
     question = _make_question(metric, groups, again=True)
     remarks = "\n".join(
         f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
@@ -330,7 +330,7 @@ def _ask_about_disputed(
     return {pair: finding for pair, finding in now.items() if finding.label is not None}
 
 
-def _group_pairs(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> Groups:
+def _group_claims_by_truths(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> Groups:
     """Group claims by the truths they are compared with, in the order of the first question."""
     claims: dict[int, list[str]] = {}
     truths: dict[int, tuple[str, ...]] = {}
@@ -350,7 +350,7 @@ def _read_findings(
     replies: Sequence[ParsedVerdict | None],
 ) -> dict[Pair, ClaimFinding]:
     """Read the replies to a question about these claims; numbers become texts of truths."""
-    texts = [truth for group in _group_pairs(left, pairs) for truth in group.truths]
+    texts = [truth for group in _group_claims_by_truths(left, pairs) for truth in group.truths]
     numbers = {f"t{number}": text for number, text in enumerate(texts)}
     return {
         pair: _make_finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
@@ -377,7 +377,7 @@ def _make_finding(
 
     whole = [each for each in verdict.sufficient if all(numbers.get(n) in truths for n in each)]
     broken = [each for each in verdict.sufficient if each not in whole]
-    sufficient = keep_smallest_sets([find_known_truths(each) for each in whole])
+    sufficient = keep_minimal_truth_sets([find_known_truths(each) for each in whole])
     contradicts = find_known_truths(verdict.contradicts)
     partial = find_known_truths(verdict.partial).union(*map(find_known_truths, broken))
     return ClaimFinding(
@@ -406,7 +406,7 @@ def _make_question(
         task=FindEvidence(groups),
         system=metric.prompts.render("system"),
         prompt=metric.prompts.render("evidence", groups="\n\n".join(parts)),
-        reply=make_verdicts_shape(
+        reply=make_keyed_verdicts_reply_shape(
             [f"c{n}" for n in range(claims)],
             PEER_WORDS if metric.as_peer else FAITHFULNESS.names,
             truths=[f"t{n}" for n in range(truths)],

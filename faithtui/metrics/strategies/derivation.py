@@ -234,7 +234,7 @@ def drop_repeated_truths(truths: Sequence[Truth]) -> tuple[Truth, ...]:
     return tuple(first.values())
 
 
-def keep_smallest_sets(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
+def keep_minimal_truth_sets(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
     """Keep the sets that hold none of the others, each once."""
     return tuple(dict.fromkeys(each for each in sets if not any(other < each for other in sets)))
 
@@ -266,7 +266,7 @@ def _list_evidence(
         truths: Those in view.
         places: Where each text stands among them.
     """
-    sets = keep_smallest_sets([each for finding in findings for each in finding.sufficient])
+    sets = keep_minimal_truth_sets([each for finding in findings for each in finding.sufficient])
     of_several = [each for each in sets if len(each) > 1]
     named: dict[Stance, TruthSet] = {
         "supports": frozenset[str]().union(*(each for each in sets if each <= places.keys())),

@@ -22,7 +22,7 @@ from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.common import FaithfulnessOptions, add_peer_reasons
 from faithtui.metrics.strategies.comparison import Comparisons, ask_undecided
 from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_findings
-from faithtui.metrics.strategies.extraction import make_readers
+from faithtui.metrics.strategies.extraction import make_extraction_steps
 
 
 def gather_by_evidence(
@@ -33,7 +33,7 @@ def gather_by_evidence(
     """Ask about a conversation; one entry per window."""
     windows = metric.windows(conversation)
     known = ConversationEvidence()
-    readers = make_readers(metric, conversation, windows, given, known)
+    readers = make_extraction_steps(metric, conversation, windows, given, known)
     comparisons = Comparisons(metric, conversation, windows, known)
 
     def read_interaction(window: Window) -> Questions[None]:
@@ -46,7 +46,7 @@ def gather_by_evidence(
 
     yield from ask_all(map(read_interaction, windows), at_once=metric.async_mode)
     yield from comparisons.ask_ready()
-    comparisons.keep_findings()
+    comparisons.record_findings()
     yield from ask_undecided(metric, windows, known)
     findings = [derive_findings(metric, conversation, window, known) for window in windows]
     return (yield from add_peer_reasons(metric, findings))

@@ -26,7 +26,7 @@ from faithtui.metrics.strategies.common import FaithfulnessOptions, ask_or_error
 from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
 
 
-def make_readers(
+def make_extraction_steps(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
@@ -77,7 +77,7 @@ def _group_new_documents(
         documents = tuple(
             document
             for document in dict.fromkeys(
-                list_documents(conversation, list_own_turns(windows, window.position))
+                list_documents(conversation, list_turns_new_in_window(windows, window.position))
             )
             if document not in seen and (document.text_with_marks.strip() or metric.as_peer)
         )
@@ -118,7 +118,7 @@ def _extract_claims(
     window: Window,
 ) -> Questions[None]:
     """Ask for the claims of an interaction's answers, unless they are given."""
-    own = list_own_turns(windows, window.position)
+    own = list_turns_new_in_window(windows, window.position)
     if given is not None:
         known.claims[window.position] = tuple(each for each in given if each.turn in own)
         return
@@ -153,7 +153,7 @@ def _extract_claims(
     )
 
 
-def list_own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
+def list_turns_new_in_window(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
     """Give the turns of one interaction: those that its window has and the window before lacks.
 
     With a window size below 1 every window is empty, and so is this.

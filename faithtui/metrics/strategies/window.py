@@ -60,7 +60,7 @@ def gather_by_window(
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return (yield from add_peer_reasons(metric, _keep_first_turns(windows, findings)))
+    return (yield from add_peer_reasons(metric, _unify_equal_claims(windows, findings)))
 
 
 def _ask_window(
@@ -159,7 +159,7 @@ def _ask_verdicts(
     )
 
 
-def _keep_first_turns(
+def _unify_equal_claims(
     windows: Sequence[Window], findings: Sequence[WindowFindings]
 ) -> list[WindowFindings]:
     """Keep a claim in the turn that it was found in first, so that it is one claim everywhere.

@@ -105,7 +105,7 @@ def replay_label_log(
     by_claim: dict[ClaimId, list[LabelEvent]] = defaultdict(list)
     for place, act in enumerate(log):
         places[act.id] = place
-        if not (blind_only and _is_in_view(act)):
+        if not (blind_only and _was_judge_shown(act)):
             by_claim[act.claim].append(act)
     heard = cache(rule.translate_label)
     found = {}
@@ -118,7 +118,7 @@ def replay_label_log(
                 continue
         standing = _replay_events(acts)
         before: Sequence[HumanVerdict] = ()
-        if any(map(_is_final, standing)):
+        if any(map(_is_adjudicated, standing)):
             before = _replay_events([act for act in acts if act.action is not Action.ADJUDICATED])
         found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
     return found
@@ -168,7 +168,7 @@ def _make_counted_labels(
         return CountedLabels(_find_uncounted_state(standing))
     own: list[HumanVerdict] = []
     if before:
-        settled = {each.reviewer for each in fresh if _is_final(each)}
+        settled = {each.reviewer for each in fresh if _is_adjudicated(each)}
         own = [
             each
             for each in before
@@ -229,7 +229,7 @@ def _make_opinion(
     )
 
 
-def _is_final(found: HumanVerdict) -> bool:
+def _is_adjudicated(found: HumanVerdict) -> bool:
     return found.action is Action.ADJUDICATED
 
 
@@ -242,7 +242,7 @@ def _is_stale(found: HumanVerdict, home_labels: HomeLabelsByRun) -> bool:
     return judge is not None and judge.get(found.claim) != act.judge_verdict
 
 
-def _is_in_view(act: LabelEvent) -> bool:
+def _was_judge_shown(act: LabelEvent) -> bool:
     """Say whether an act is a verdict that was given with a judge's in view."""
     return act.action in _IN_VIEW or (
         act.saw_judge

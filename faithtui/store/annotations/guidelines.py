@@ -109,7 +109,7 @@ class Guidelines:
         """
         GUIDELINE.check_length(text)
         text = make_storable(text)
-        digest = make_digest(text)
+        digest = hash_guideline_text(text)
         row = {
             "digest": digest,
             "text": text,
@@ -134,7 +134,7 @@ class Guidelines:
         return self.versions(metric)[-1]
 
 
-def make_digest(text: str) -> str:
+def hash_guideline_text(text: str) -> str:
     """Name a text, in every store alike."""
     return text_hash(text)[:DIGEST_DIGITS]
 
@@ -144,10 +144,10 @@ def default_guideline(metric: str) -> Guideline | None:
     text = DEFAULT_GUIDELINES.get(metric)
     if text is None:
         return None
-    return Guideline(0, make_digest(text), text, DEFAULT_AUTHOR, None, metric)
+    return Guideline(0, hash_guideline_text(text), text, DEFAULT_AUTHOR, None, metric)
 
 
-def store_digest_in_force(connection: Connection, run_id: RunId | None) -> str | None:
+def find_current_digest_storing_default(connection: Connection, run_id: RunId | None) -> str | None:
     """Give the digest of what is in force for the metric of a run, in a write.
 
     A default that is in force for the first time becomes a row.

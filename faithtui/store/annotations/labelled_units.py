@@ -46,17 +46,26 @@ from faithtui.store.annotations.marked_evidence import (
 )
 from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
 from faithtui.store.records import ItemState
-from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, read_home_scores, score_answer
+from faithtui.store.runs.answer_view import (
+    AnswerKey,
+    HomeLabel,
+    read_first_window_scores,
+    score_answer,
+)
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
-    choose_window_label,
+    choose_label_across_windows,
     read_answer_texts,
     read_claim_labels,
     read_judged_run,
     read_scoring_rule,
 )
-from faithtui.store.runs.scores import score_labels_beside_judge
-from faithtui.store.samples.sample_draws import ReportSample, read_report_sample, read_report_set
+from faithtui.store.runs.scores import iter_human_and_judge_scores
+from faithtui.store.samples.sample_draws import (
+    ReportSample,
+    read_report_sample,
+    read_report_sample_of_set,
+)
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 from faithtui.store.search.metadata import read_metadata_values
 
@@ -99,7 +108,7 @@ def read_run_units(
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(score_labels_beside_judge(known.judged, heard)),
+        scores=tuple(iter_human_and_judge_scores(known.judged, heard)),
         design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
@@ -182,7 +191,7 @@ def read_paired_units(
     if settings.duplicates == "first_window":
         two = read_claim_labels(connection, second)
     else:
-        two = _choose_labels(read_judged_run(connection, second), settings, severity)
+        two = _choose_judge_labels(read_judged_run(connection, second), settings, severity)
     if settings.claim_set is not None:
         judged = match_run_to_set(connection, first, judged, settings.claim_set)
         two = match_labels_to_set(connection, second, two, settings.claim_set)
@@ -193,7 +202,7 @@ def read_paired_units(
         {first: one, second: two},
         blind_only=settings.blind_only,
     )
-    chosen = _choose_labels(judged, settings, severity)
+    chosen = _choose_judge_labels(judged, settings, severity)
     pairs = []
     for number, _, _, claim_id, *_ in judged.homes:
         if claim_id not in two:
@@ -215,14 +224,14 @@ def read_paired_units(
     )
 
 
-def _choose_labels(
+def _choose_judge_labels(
     judged: JudgedRun, settings: UnitSettings, severity: Mapping[str, int]
 ) -> dict[ClaimId, str | None]:
     """Choose the judge's label of every claim, by the rule for claims of several windows."""
     return {
         claim_id: label
         if (labels := judged.repeated.get(claim_id)) is None
-        else choose_window_label(labels, settings.duplicates, severity)
+        else choose_label_across_windows(labels, settings.duplicates, severity)
         for _, _, _, claim_id, label, *_ in judged.homes
     }
 
@@ -264,7 +273,7 @@ def _read_sample(
     }
     if settings.claim_set is not None:
         beyond = len(known.judged.homes) - len(known.matched.homes)
-        return read_report_set(connection, settings.claim_set, known.words.keys(), beyond)
+        return read_report_sample_of_set(connection, settings.claim_set, known.words.keys(), beyond)
     is_census = labelled and len(labelled) == len(known.words) and not rated
     found = read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
     if not is_census or found is None:
@@ -292,7 +301,7 @@ def _make_claim_units(
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = read_answer_texts(connection, run_id)
-    drawn = {} if sample is None else sample.sample.find_claim_places()
+    drawn = {} if sample is None else sample.sample.map_claims_to_draw_positions()
     audit = set() if sample is None else {each.claim for each in sample.sample.claims if each.shown}
     strata = {} if sample is None else sample.strata
     frame = None if sample is None else sample.frame
@@ -311,7 +320,9 @@ def _make_claim_units(
             item.group,
             at,
             texts[number, at] if kind == "answer" else text,
-            label if labels is None else choose_window_label(labels, settings.duplicates, severity),
+            label
+            if labels is None
+            else choose_label_across_windows(labels, settings.duplicates, severity),
             human,
             reviewers,
             1 if labels is None else len(labels),
@@ -345,7 +356,7 @@ def _score_judged_answers(
     connection: Connection, run_id: RunId, judged: JudgedRun
 ) -> _AnswerScores:
     """Score each answer by its claims, each in its home window."""
-    homes = read_home_scores(connection, run_item.c.run_id == run_id)
+    homes = read_first_window_scores(connection, run_item.c.run_id == run_id)
     found: dict[AnswerKey, tuple[Score, int]] = {}
     for (number, at), claims in groupby(judged.homes, itemgetter(0, 1)):
         labels = [HomeLabel(claim_id, kind, word) for *_, claim_id, word, _, kind, _ in claims]
@@ -370,13 +381,13 @@ def _read_answers(
     if not rows:
         return (), ()
     scores = _score_judged_answers(connection, run_id, judged)
-    rated = tuple(_read_rated(rows, known, scores))
+    rated = tuple(_read_rated_answers(rows, known, scores))
     if not rated:
         return (), ()
-    return rated, tuple(_read_unrated(connection, run_id, judged, scores, rated))
+    return rated, tuple(_read_unrated_answers(connection, run_id, judged, scores, rated))
 
 
-def _read_rated(
+def _read_rated_answers(
     rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
 ) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
@@ -406,7 +417,7 @@ def _read_rated(
         )
 
 
-def _read_unrated(
+def _read_unrated_answers(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,

@@ -29,14 +29,14 @@ class VerdictCache:
     def read_verdicts(self, connection: Connection, claims: Collection[ClaimId]) -> VerdictsByClaim:
         """Replay what people said about some claims; those without a word are left out."""
         with self._lock:
-            self._forget_changed(connection)
+            self._clear_if_log_changed(connection)
             missing = [each for each in claims if each not in self._known]
             for some in split_into_chunks(missing):
                 found = replay_verdicts(read_events(connection, claim.c.id.in_(some)))
                 self._known |= {each: found.get(each, ()) for each in some}
             return {each: self._known[each] for each in claims if self._known[each]}
 
-    def _forget_changed(self, connection: Connection) -> None:
+    def _clear_if_log_changed(self, connection: Connection) -> None:
         newest = connection.execute(select(func.max(human_label.c.id))).scalar() or 0
         deletions = connection.execute(select(func.max(deletion.c.id))).scalar() or 0
         if (newest, deletions) == self._last_seen:

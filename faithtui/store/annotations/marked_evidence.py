@@ -11,9 +11,9 @@ from faithtui.domain.annotations import Action, HumanVerdict, LabelMark, MarkedP
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.domain.text.evidence import find_sentence
+from faithtui.domain.text.evidence import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
-from faithtui.domain.text.word_spans import find_word_spans, select_words
+from faithtui.domain.text.word_spans import find_word_spans, find_touched_word_indices
 from faithtui.domain.verdicts import Stance
 from faithtui.store.annotations.counted_labels import UNREVIEWED, CountedLabels
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
@@ -39,13 +39,15 @@ def read_evidence_units(
     connection: Connection, run_id: RunId, judged: JudgedRun
 ) -> tuple[EvidenceUnit, ...]:
     """Read what was marked on the claims of a run, beside what its judge points at."""
-    marks = _read_marks(connection, run_id, human_label.c.action == Action.EVIDENCE.value)
+    marks = _replay_verdicts_of_marked_claims(
+        connection, run_id, human_label.c.action == Action.EVIDENCE.value
+    )
     marked = {claim_id: each for claim_id, each in marks.items() if any(v.evidence for v in each)}
     homes = {home[3]: home for home in judged.homes if home[3] in marked and home[4] is not None}
     if not homes:
         return ()
     reader = _WordReader(connection)
-    cited = _read_cited(connection, run_id, homes, reader)
+    cited = _read_cited_words(connection, run_id, homes, reader)
     return tuple(
         EvidenceUnit(
             claim_id,
@@ -70,7 +72,9 @@ def read_extraction_units(
     complete = human_label.c.mark == LabelMark.COMPLETE.value
     declared = {
         claim_id: tuple(sorted(each.reviewer for each in people if run_id in each.complete_in))
-        for claim_id, people in _read_marks(connection, run_id, complete).items()
+        for claim_id, people in _replay_verdicts_of_marked_claims(
+            connection, run_id, complete
+        ).items()
     }
     declared = {claim_id: who for claim_id, who in declared.items() if who}
     if not declared:
@@ -79,10 +83,12 @@ def read_extraction_units(
     judged_claims = {home[3] for home in judged.homes}
     missed = [
         claim_id
-        for claim_id, people in _read_marks(connection, run_id, missing).items()
+        for claim_id, people in _replay_verdicts_of_marked_claims(
+            connection, run_id, missing
+        ).items()
         if claim_id not in judged_claims and any(run_id in each.missed_in for each in people)
     ]
-    places = _read_places(connection, [*declared, *missed])
+    places = _read_claim_turns(connection, [*declared, *missed])
     missed_at: dict[tuple[int, int], int] = defaultdict(int)
     for claim_id in missed:
         missed_at[places[claim_id]] += 1
@@ -121,7 +127,7 @@ def _make_extraction_unit(
     )
 
 
-def _read_marks(
+def _replay_verdicts_of_marked_claims(
     connection: Connection, run_id: RunId, acts: ColumnElement[bool]
 ) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
     """Replay the log of the claims of a run's conversations on which there is such an act."""
@@ -134,7 +140,7 @@ def _read_marks(
     return replay_verdicts(read_events(connection, claim.c.id.in_(about)))
 
 
-def _read_places(
+def _read_claim_turns(
     connection: Connection, claims: Sequence[ClaimId]
 ) -> dict[ClaimId, tuple[int, int]]:
     """Read conversation and turn of claims."""
@@ -147,7 +153,7 @@ def _read_places(
     }
 
 
-def _read_cited(
+def _read_cited_words(
     connection: Connection,
     run_id: RunId,
     homes: Mapping[ClaimId, tuple[object, ...]],
@@ -184,7 +190,7 @@ class _WordReader:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._find_words = cache(self._read_words)
+        self._find_words = cache(self._read_word_spans)
         self._tokenise = cache(lambda name: tokenise_text(self._read_text(name)))
 
     def select(self, marks: Sequence[MarkedPassage]) -> Words:
@@ -194,7 +200,7 @@ class _WordReader:
     def find_truth(self, name: str, text: str) -> Span | None:
         """Find the sentence that a truth was drawn from; None: none is like it."""
         passage: TokenisedText = self._tokenise(name)
-        place = find_sentence(tokenise_text(text), passage)
+        place = find_source_sentence(tokenise_text(text), passage)
         return None if place is None else passage.sentences[place]
 
     def _list_words(self, marks: Sequence[MarkedPassage]) -> Iterator[tuple[str, int]]:
@@ -202,10 +208,10 @@ class _WordReader:
         for mark in marks:
             by_document[mark.document].append((mark.start, mark.end))
         for name, stretches in by_document.items():
-            for place in select_words(self._find_words(name), stretches):
+            for place in find_touched_word_indices(self._find_words(name), stretches):
                 yield name, place
 
-    def _read_words(self, name: str) -> list[tuple[int, int]]:
+    def _read_word_spans(self, name: str) -> list[tuple[int, int]]:
         return find_word_spans(self._read_text(name))
 
     def _read_text(self, name: str) -> str:

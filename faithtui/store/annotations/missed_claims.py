@@ -83,7 +83,7 @@ class MissedClaims:
             urgent=True,
         )
 
-    def find_answer(self, item: ItemId, turn_position: int) -> ClaimId:
+    def find_or_add_answer_claim(self, item: ItemId, turn_position: int) -> ClaimId:
         """Find or make what stands for an answer as a whole.
 
         Raises:

@@ -111,7 +111,7 @@ class Provenance:
                 found[ClaimId(number)].add(word)
         return found
 
-    def list_imported_once_judged(self, claims: Collection[ClaimId]) -> set[ClaimId]:
+    def list_claims_imported_after_judging(self, claims: Collection[ClaimId]) -> set[ClaimId]:
         """List the claims with a label that came with data after a run had judged them."""
         judged_before = (
             select(verdict.c.claim_id)
@@ -135,7 +135,7 @@ class Provenance:
             )
             return {ClaimId(each) for each in found.scalars()}
 
-    def count_labelled_beside(self, run_id: RunId) -> dict[ConversationId, int]:
+    def count_labelled_but_left_out(self, run_id: RunId) -> dict[ConversationId, int]:
         """Count what could have been left out of a run because of its labels.
 
         Returns:

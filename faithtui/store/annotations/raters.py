@@ -8,7 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions, RepeatedLabel, find_repeats
+from faithtui.agreement.report.rater_comparison import (
+    ClaimOpinions,
+    RepeatedLabel,
+    list_repeated_verdicts,
+)
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
@@ -251,7 +255,7 @@ def read_repeated_labels(
         groups: What each of the claims belongs together with.
         rule: Of the run whose words are to be used.
     """
-    found = find_repeats(acts)
+    found = list_repeated_verdicts(acts)
     times: dict[LabelId, datetime] = {}
     for some in split_into_chunks(sorted({act.id for pair in found for act in pair})):
         for row in connection.execute(

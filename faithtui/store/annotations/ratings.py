@@ -11,7 +11,7 @@ from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.annotations.label_replay import next_clock
-from faithtui.store.runs.rollups import list_items_with_claim, refresh_conversation
+from faithtui.store.runs.rollups import list_items_with_claim, update_human_columns_of_items
 from faithtui.store.schema.column_types import claim_digest, make_imported_label_uid, make_storable
 from faithtui.store.schema.json_columns import span_columns
 from faithtui.store.schema.statements import split_into_chunks
@@ -143,7 +143,7 @@ def add_ratings(
         if number in before:
             items.setdefault(number, set()).update(list_items_with_claim(connection, claim_id))
     for number, held in items.items():
-        refresh_conversation(connection, number, sorted(held))
+        update_human_columns_of_items(connection, number, sorted(held))
     return len(rows)
 
 

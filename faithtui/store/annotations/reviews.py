@@ -21,14 +21,14 @@ from faithtui.domain.annotations import (
     merge_marks,
     next_redo,
     next_undo,
-    redo_from_end,
-    undo_from_end,
+    find_redo_in_log_tail,
+    find_undo_in_log_tail,
 )
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
 from faithtui.store.annotations.exposures import has_exposure
-from faithtui.store.annotations.guidelines import store_digest_in_force
+from faithtui.store.annotations.guidelines import find_current_digest_storing_default
 from faithtui.store.annotations.label_replay import (
     event_columns,
     next_clock,
@@ -41,7 +41,7 @@ from faithtui.store.annotations.labelled_units import (
 )
 from faithtui.store.annotations.session_counts import SessionCounts, read_session_counts
 from faithtui.store.database import Database
-from faithtui.store.runs.rollups import list_items_with_claim, refresh_conversation
+from faithtui.store.runs.rollups import list_items_with_claim, update_human_columns_of_items
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import (
@@ -177,11 +177,13 @@ class Reviews:
         )
 
         def append_verdict(connection: Connection) -> Step:
-            judge = _read_home_label(connection, run, claim)
+            judge = _read_judge_label(connection, run, claim)
             knew = saw_judge or has_exposure(connection, given)
             action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
             act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
-            return _append_rows(connection, [_add_guideline_and_stratum(connection, act)])
+            return _append_events_and_refresh_scores(
+                connection, [_add_guideline_and_stratum(connection, act)]
+            )
 
         (act,) = self._database.write(append_verdict, durable=True, urgent=True)
         return act
@@ -206,7 +208,7 @@ class Reviews:
 
         def append_acts(connection: Connection) -> Step:
             # Of verdicts alone: a code or a flag tells nothing of who is blind.
-            return _append_rows(
+            return _append_events_and_refresh_scores(
                 connection,
                 [
                     _add_guideline_and_stratum(
@@ -235,7 +237,7 @@ class Reviews:
         Returns:
             The acts withdrawn; () when nothing is left to undo.
         """
-        return self._append_undo_step(reviewer, undo_from_end, next_undo, Action.WITHDRAWN)
+        return self._append_undo_step(reviewer, find_undo_in_log_tail, next_undo, Action.WITHDRAWN)
 
     def redo(self, reviewer: str) -> Step:
         """Restore the step that a reviewer withdrew last.
@@ -243,7 +245,7 @@ class Reviews:
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
-        return self._append_undo_step(reviewer, redo_from_end, next_redo, Action.RESTORED)
+        return self._append_undo_step(reviewer, find_redo_in_log_tail, next_redo, Action.RESTORED)
 
     def _append_undo_step(
         self,
@@ -263,7 +265,7 @@ class Reviews:
             if targets is None:
                 targets = find(_read_own_events(connection, reviewer), reviewer)
             if targets:
-                _append_rows(
+                _append_events_and_refresh_scores(
                     connection,
                     [
                         Event(
@@ -342,7 +344,7 @@ def _read_own_events(
 
 def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:
     """Write the guideline in force beside an act, and stratum and probability in its sample."""
-    act = act._replace(guideline=store_digest_in_force(connection, act.run))
+    act = act._replace(guideline=find_current_digest_storing_default(connection, act.run))
     if act.sample is None:
         return act
     found = connection.execute(
@@ -355,7 +357,7 @@ def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEven
     return act._replace(stratum=found.stratum, probability=found.probability)
 
 
-def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
+def _read_judge_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
     """Read what the judge of a run said of a claim; None when it said nothing."""
     found: str | None = connection.execute(
         select(verdict.c.label)
@@ -366,7 +368,7 @@ def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -
     return found
 
 
-def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:
+def _append_events_and_refresh_scores(connection: Connection, acts: Sequence[NewEvent]) -> Step:
     """Write rows of the log and what follows from them."""
     clock = next_clock(connection)
     numbers: list[LabelId] = []
@@ -387,5 +389,5 @@ def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:
             list_items_with_claim(connection, act.claim)
         )
     for conversation_id, items in touched.items():
-        refresh_conversation(connection, conversation_id, sorted(items))
+        update_human_columns_of_items(connection, conversation_id, sorted(items))
     return tuple(read_events(connection, human_label.c.id.in_(numbers)))

@@ -26,7 +26,7 @@ from faithtui.store.annotations.label_replay import (
     read_marked_passages,
     replay_verdicts,
 )
-from faithtui.store.bundles.foreign_samples import runs_by_name
+from faithtui.store.bundles.foreign_samples import read_run_ids_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.schema.checksums import LABEL_TABLES, refuse_changed_rows
@@ -73,7 +73,7 @@ class Bundles:
         """Take a bundle in; see `merging.merge`."""
         return merge_bundle(self._database, bundle)
 
-    def state_digest(self) -> str:
+    def hash_all_current_labels(self) -> str:
         """Name what everybody stands by: equal in two stores exactly when it is the same.
 
         Verdicts, codes, notes, flags, doubts and evidence of each person on each claim enter, and
@@ -81,14 +81,14 @@ class Bundles:
         imports and merges does not matter. Reads the whole log.
         """
         with self._database.open_reader() as connection:
-            found = hash_bundle_labels(connection, claim.c.id.is_not(None), with_evidence=True)
+            found = hash_current_labels(connection, claim.c.id.is_not(None), with_evidence=True)
             return found[:STATE_DIGITS]
 
 
-def hash_bundle_labels(
+def hash_current_labels(
     connection: Connection, which: ColumnElement[bool], *, with_evidence: bool = False
 ) -> str:
-    """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `state_digest`.
+    """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `hash_all_current_labels`.
 
     Args:
         connection: Where to read.
@@ -151,7 +151,7 @@ def collect_bundle(
         reviewers: Only acts of these people; () means all.
         claims: Only acts on these, all of which are in the bundle, and no samples; None: all.
     """
-    runs = {number: name for name, number in runs_by_name(connection).items()}
+    runs = {number: name for name, number in read_run_ids_by_name(connection).items()}
     samples = {
         row.id: row for row in connection.execute(select(sample).order_by(sample.c.id)).all()
     }

@@ -13,7 +13,7 @@ from faithtui.store.schema.statements import insert_returning_id, split_into_chu
 from faithtui.store.schema.tables import run, run_item, sample, sample_claim
 
 
-def runs_by_name(connection: Connection) -> dict[RunName, int]:
+def read_run_ids_by_name(connection: Connection) -> dict[RunName, int]:
     """Read the ids of all runs by what holds in copies of the store too."""
     return {
         RunName(
@@ -53,7 +53,7 @@ def add_samples(
         ):
             found[row.uid] = row.id
     fresh = [each for each in samples if each.uid not in found]
-    runs = runs_by_name(connection) if fresh else {}
+    runs = read_run_ids_by_name(connection) if fresh else {}
     made = 0
     for each in fresh:
         run_id = runs.get(each.run)

@@ -29,9 +29,9 @@ from faithtui.store.annotations.label_replay import (
     store_marked_passages,
 )
 from faithtui.store.bundles.foreign_claims import add_claims, read_document_lengths
-from faithtui.store.bundles.foreign_samples import add_samples, runs_by_name
+from faithtui.store.bundles.foreign_samples import add_samples, read_run_ids_by_name
 from faithtui.store.database import Database
-from faithtui.store.runs.rollups import refresh_conversation
+from faithtui.store.runs.rollups import update_human_columns_of_items
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import split_into_chunks
@@ -140,7 +140,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         log = [act for talk in some for act in acts[talk]]
         count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
-        foreign = _find_foreign_marks(database, log, conversation_ids)
+        foreign = _find_events_with_unknown_evidence(database, log, conversation_ids)
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         log = [act for act in log if act.id not in foreign]
         database.write(
@@ -157,7 +157,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     )
 
 
-def _find_foreign_marks(
+def _find_events_with_unknown_evidence(
     database: Database, log: Sequence[BundleEvent], conversation_ids: Mapping[ConversationName, int]
 ) -> set[str]:
     """Find the acts that mark what their conversation does not have."""
@@ -264,7 +264,7 @@ def _add_events(
     """Append the acts of some conversations that are not here, and refresh what follows."""
     stored = _read_stored_events(connection, [act.id for act in log])
     stored |= _read_stored_events(connection, [act.target for act in log if act.target is not None])
-    runs = runs_by_name(connection)
+    runs = read_run_ids_by_name(connection)
     touched: set[int] = set()
     plain: list[dict[str, Any]] = []
     undoing: list[BundleEvent] = []
@@ -400,4 +400,4 @@ def _refresh_scores(connection: Connection, claims: set[int]) -> None:
         ):
             items[row.conversation_id].add(row.run_item_id)
     for conversation_id, held in items.items():
-        refresh_conversation(connection, conversation_id, sorted(held))
+        update_human_columns_of_items(connection, conversation_id, sorted(held))

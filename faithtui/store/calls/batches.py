@@ -121,7 +121,7 @@ class Batches:
         self._calls = calls
         self._clock = clock
 
-    def plan_batch(
+    def record_planned_batch(
         self,
         run_id: RunId,
         uid: str,
@@ -184,7 +184,7 @@ class Batches:
         """Store results of a batch; on return the disk has them.
 
         A result for a question that has one already is left out, so that reading results again
-        counts nothing twice. Replies are not found by others before `mark_usable`.
+        counts nothing twice. Replies are not found by others before `mark_reply_usable`.
 
         Args:
             uid: The batch.
@@ -195,7 +195,7 @@ class Batches:
         """
 
         def write_results(connection: Connection) -> RunTotals | None:
-            owner = _read_owner(connection, uid)
+            owner = _read_run_and_judge(connection, uid)
             totals = None
             for each in results:
                 becomes = RequestState.FAILED if each.reply is None else RequestState.ANSWERED
@@ -238,11 +238,11 @@ class Batches:
         """Close a batch that brings nothing more; its open questions count as never asked."""
         self._close_batch(uid, BatchState.FAILED, reason, RequestState.LEFT, None)
 
-    def mark_usable(self, uid: str, key: str) -> None:
+    def mark_reply_usable(self, uid: str, key: str) -> None:
         """Let everybody find the reply that a question got in a batch."""
-        self._calls.mark_usable(key, uid)
+        self._calls.mark_reply_usable(key, uid)
 
-    def mark_unusable(self, uid: str, number: int) -> None:
+    def mark_reply_unusable(self, uid: str, number: int) -> None:
         """Note that the reply to a question is of no use. It stays stored."""
         change = (
             update(batch_request)
@@ -265,7 +265,7 @@ class Batches:
             batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value
         )
 
-    def provider_ids(self) -> frozenset[str]:
+    def list_provider_batch_ids(self) -> frozenset[str]:
         """List what providers call the batches of this store."""
         known = select(batch.c.provider_id).where(
             batch.c.provider_id.is_not(None), batch.c.provider_id != BY_FILE
@@ -273,7 +273,7 @@ class Batches:
         with self._database.open_reader() as connection:
             return frozenset(connection.scalars(known))
 
-    def list_waiting(self, uid: str) -> dict[int, WaitingQuestion]:
+    def list_waiting_questions(self, uid: str) -> dict[int, WaitingQuestion]:
         """List the questions of a batch that have no result yet, by their numbers."""
         statement = select(
             batch_request.c.number,
@@ -388,7 +388,7 @@ class Batches:
         self._database.write(update_rows, durable=True)
 
 
-def _read_owner(connection: Connection, uid: str) -> _BatchOwner:
+def _read_run_and_judge(connection: Connection, uid: str) -> _BatchOwner:
     row: Any = connection.execute(
         select(batch.c.run_id, run.c.judge)
         .join(run, run.c.id == batch.c.run_id)

@@ -178,7 +178,7 @@ class Calls:
 
         return self._database.write(insert_reply, durable=True)
 
-    def recover_reply(self, asked: CallContext, reply: StoredReply) -> None:
+    def save_late_reply(self, asked: CallContext, reply: StoredReply) -> None:
         """Store a reply that could not be stored when it arrived, unless it was after all.
 
         Args:
@@ -214,7 +214,7 @@ class Calls:
             row = connection.execute(statement).one_or_none()
         return None if row is None else StoredReply(*row)
 
-    def mark_usable(self, key: str, batch_uid: str) -> None:
+    def mark_reply_usable(self, key: str, batch_uid: str) -> None:
         """Let the reply that a question got in a batch be found."""
         change = (
             update(judge_call)
@@ -223,7 +223,7 @@ class Calls:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def count_retries(self, run_id: RunId, retries: int) -> None:
+    def add_retries(self, run_id: RunId, retries: int) -> None:
         """Add to the attempts of a run that were made again."""
         change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)
         self._database.write(lambda connection: connection.execute(change))
@@ -351,14 +351,14 @@ class Calls:
         changed = statement.on_conflict_do_update(index_elements=["fingerprint"], set_=row)
         self._database.write(lambda connection: connection.execute(changed))
 
-    def add_fresh_verdict(self, verdict: FreshVerdict) -> None:
+    def add_re_asked_verdict(self, verdict: FreshVerdict) -> None:
         """Keep a verdict that was asked for again on purpose."""
         row = asdict(verdict) | {"created_at": self._clock()}
         row["run_item_id"] = row.pop("item")
         row["claim_id"] = row.pop("claim")
         self._database.write(lambda connection: connection.execute(insert(fresh_verdict), row))
 
-    def list_fresh_verdicts(self, item: ItemId) -> tuple[FreshVerdict, ...]:
+    def list_re_asked_verdicts(self, item: ItemId) -> tuple[FreshVerdict, ...]:
         """List the verdicts of a conversation of a run that were asked for again, in order."""
         columns = (
             fresh_verdict.c.run_item_id,

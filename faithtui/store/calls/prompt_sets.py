@@ -66,7 +66,7 @@ class PromptSets:
             return None
         return StoredPrompts(row.digest, row.metric, row.version, row.texts, row.created_at)
 
-    def list_runs(self) -> dict[str | None, tuple[RunId, ...]]:
+    def list_run_ids_by_prompt_digest(self) -> dict[str | None, tuple[RunId, ...]]:
         """List the runs by the texts they send, the newest first; None: those that kept none."""
         found: dict[str | None, list[RunId]] = {}
         with self._database.open_reader() as connection:

@@ -11,10 +11,10 @@ from pathlib import Path
 from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
 from faithtui.output_files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
 from faithtui.store.file.errors import (
-    has_changes_beside,
-    is_unopened,
+    has_wal_or_journal,
+    is_cannot_open_error,
     make_sqlite_uri,
-    read_version,
+    read_schema_version,
     translate_errors,
 )
 from faithtui.store.schema.checksums import find_changed_rows_in
@@ -176,7 +176,7 @@ def find_damage(file: Path) -> list[str]:
             (owner,) = connection.execute("PRAGMA application_id").fetchone()
             if owner != APPLICATION_ID:
                 return ["it is no store of faithtui"]
-            version = read_version(connection)
+            version = read_schema_version(connection)
             if version is None:
                 return ["it does not say of which version its tables are"]
             newest = find_head_revision()
@@ -204,7 +204,7 @@ def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
         try:
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
-            if not is_unopened(error) or has_changes_beside(file):
+            if not is_cannot_open_error(error) or has_wal_or_journal(file):
                 raise
             # The files beside it cannot be made here, and nothing stands in them.
             connection.close()
@@ -227,7 +227,7 @@ def _move_store_aside(store: Path) -> Path | None:
     if not store.exists():  # only what is left of one
         _rename_store_files(store, aside)
         return None
-    if not store.stat().st_size and not has_changes_beside(store):
+    if not store.stat().st_size and not has_wal_or_journal(store):
         _rename_store_files(store, aside)  # SQLite would begin a database in it
         return aside
     connection = sqlite3.connect(store, timeout=0, isolation_level=None)

@@ -125,7 +125,7 @@ def check_path(path: Path, *, create: bool) -> None:
             f"there is no store at {path}; import something into it first, or choose another "
             "file with --store"
         )
-    if path.exists() and not path.stat().st_size and not log_size(path):
+    if path.exists() and not path.stat().st_size and not get_wal_size(path):
         raise StoreError(
             f"{path} is empty, so it was cut or never held anything; put a copy in its place with "
             "`faithtui backup --restore COPY`, or delete it"
@@ -146,18 +146,18 @@ def can_write(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
 
 
-def log_size(path: Path) -> int:
+def get_wal_size(path: Path) -> int:
     """Count the bytes of what is not folded into a store's file yet."""
     log = path.with_name(path.name + "-wal")
     return log.stat().st_size if log.exists() else 0
 
 
-def has_changes_beside(path: Path) -> bool:
+def has_wal_or_journal(path: Path) -> bool:
     """Whether a log or a journal beside a store's file may say something else than the file."""
-    return bool(log_size(path)) or path.with_name(path.name + "-journal").exists()
+    return bool(get_wal_size(path)) or path.with_name(path.name + "-journal").exists()
 
 
-def is_unopened(error: sqlite3.Error) -> bool:
+def is_cannot_open_error(error: sqlite3.Error) -> bool:
     """Whether SQLite could not open a file, such as the one beside a store that it shares."""
     return _get_primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
@@ -168,7 +168,7 @@ def make_sqlite_uri(path: Path) -> str:
     return f"file://{'' if written.startswith('/') else '/'}{quote(written, safe='/:')}"
 
 
-def read_version(connection: sqlite3.Connection) -> str | None:
+def read_schema_version(connection: sqlite3.Connection) -> str | None:
     """Read the revision of the tables; None where there is none, or what is there is none."""
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()

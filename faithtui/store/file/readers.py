@@ -21,8 +21,8 @@ from sqlalchemy import (
 
 from faithtui.errors import StoreReadOnly
 from faithtui.store.file.errors import (
-    has_changes_beside,
-    is_unopened,
+    has_wal_or_journal,
+    is_cannot_open_error,
     make_closed_error,
     make_sqlite_uri,
     translate_errors,
@@ -89,7 +89,9 @@ class Readers:
         compiled = compile_for_driver(statement)
         with self._watcher_lock, translate_errors(self._path):
             row = (
-                self._get_watcher().execute(compiled.text, {**compiled.fixed, **values}).fetchone()
+                self._get_watching_connection()
+                .execute(compiled.text, {**compiled.fixed, **values})
+                .fetchone()
             )
         if row is None:
             return None
@@ -113,7 +115,7 @@ class Readers:
         """Give a number that changes with every commit, of this process or of another one."""
         self._reopen_if_changed()
         with self._watcher_lock, translate_errors(self._path):
-            connection = self._get_watcher()
+            connection = self._get_watching_connection()
             (number,) = connection.execute("PRAGMA data_version").fetchone()
         return int(number) if self._unlogged_signature is None else hash(self._unlogged_signature)
 
@@ -127,9 +129,9 @@ class Readers:
             version = self._read_version()
         except sqlite3.OperationalError as error:
             # SQLite shares the log through a file beside it, which it cannot make here.
-            if not is_unopened(error):
+            if not is_cannot_open_error(error):
                 raise
-            if has_changes_beside(self._path):
+            if has_wal_or_journal(self._path):
                 raise StoreReadOnly(
                     f"the last changes of {self._path} stand in a file beside it, which cannot be "
                     "read where nothing can be written; copy both to another directory"
@@ -148,7 +150,7 @@ class Readers:
             self._watcher.close()
         self._engine.dispose()
 
-    def _get_watcher(self) -> sqlite3.Connection:
+    def _get_watching_connection(self) -> sqlite3.Connection:
         """Give the connection for short looks; whoever uses it holds the lock.
 
         `PRAGMA data_version` compares with what this very connection saw before, so nothing else

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 from faithtui.errors import StoreError
 from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
 from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing
-from faithtui.store.file.errors import read_version
+from faithtui.store.file.errors import read_schema_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 from faithtui.store.search.word_index import rebuild_index
@@ -89,7 +89,7 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
             taking = _TableCopier(source, target)
             taking.copy_tables()
             if version >= _WORDS_SINCE:
-                _index_words(target)
+                _rebuild_search_index(target)
         problems = find_damage(to)
         if problems:
             raise StoreError(f"{store} could not be salvaged: {problems[0]}")
@@ -182,12 +182,12 @@ class _TableCopier:
         for values in reader:
             row = dict(zip(names, values, strict=True))
             if checked and row["checksum"] != row_checksum(*(row[each] for each in checked)):
-                self._leave_out(table, row, "it is not what was written")
+                self._record_left_out_row(table, row, "it is not what was written")
                 continue
             try:
                 self._target.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
             except sqlite3.IntegrityError as error:
-                self._leave_out(table, row, str(error))
+                self._record_left_out_row(table, row, str(error))
         if reader.is_damaged:
             self.damaged.append(table)
 
@@ -200,11 +200,11 @@ class _TableCopier:
             values = query.fetchone()
             if values is not None:
                 row = dict(zip(names, values, strict=True))
-                self._leave_out(table, row, f"what it refers to in {parent} is lost")
+                self._record_left_out_row(table, row, f"what it refers to in {parent} is lost")
                 self._target.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
         return bool(found)
 
-    def _leave_out(self, table: str, row: Mapping[str, Any], why: str) -> None:
+    def _record_left_out_row(self, table: str, row: Mapping[str, Any], why: str) -> None:
         self.left_out.append({"table": table, "why": why, "row": dict(row)})
 
 
@@ -277,7 +277,7 @@ def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:
         ) from error
     if tables == (0,):
         raise StoreError(f"{store} holds nothing; go back to a copy")
-    version = read_version(connection)
+    version = read_schema_version(connection)
     return find_head_revision() if version is None or version > find_head_revision() else version
 
 
@@ -289,7 +289,7 @@ def _make_tables(target: sqlite3.Connection, version: str) -> None:
     target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _index_words(target: sqlite3.Connection) -> None:
+def _rebuild_search_index(target: sqlite3.Connection) -> None:
     with _open_sqlalchemy(target) as connection:
         rebuild_index(connection)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from faithtui.errors import ExportError, StoreError
 from faithtui.store.file.backups import copy_before_upgrade
-from faithtui.store.file.errors import read_version
+from faithtui.store.file.errors import read_schema_version
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 
@@ -26,7 +26,7 @@ def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
         raise StoreError(
             f"{path} is a database of another program; choose another file with --store"
         )
-    version = read_version(raw)
+    version = read_schema_version(raw)
     if version is None:
         raise StoreError(
             f"{path} is damaged: it does not say of which version its tables are; "

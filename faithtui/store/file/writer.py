@@ -103,7 +103,7 @@ class Writer:
         return self.add_job(run, urgent=False).result()
 
     def delay_other_work(self, seconds: float) -> None:
-        """Let what is not urgent wait; see `Store.rest_writer`."""
+        """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""
         self._queue.delay_other_work(seconds)
 
     @property

@@ -33,7 +33,7 @@ class HomeLabel:
     label: str | None
 
 
-def read_home_labels(
+def read_claim_labels_by_answer(
     connection: Connection, which: ColumnElement[bool]
 ) -> dict[AnswerKey, list[HomeLabel]]:
     """Read the home labels of conversations of runs, by item and turn.
@@ -54,7 +54,7 @@ def read_home_labels(
     return labels
 
 
-def read_document_labels(
+def read_document_labels_by_answer(
     connection: Connection, which: ColumnElement[bool]
 ) -> dict[AnswerKey, list[HomeLabel]]:
     """Read what was said of the documents behind each answer, by item and turn.
@@ -105,7 +105,9 @@ def read_document_labels(
     return {key: list(found.values()) for key, found in labels.items()}
 
 
-def read_home_scores(connection: Connection, which: ColumnElement[bool]) -> dict[AnswerKey, Score]:
+def read_first_window_scores(
+    connection: Connection, which: ColumnElement[bool]
+) -> dict[AnswerKey, Score]:
     """Read the score of the first window that holds each turn, by item and turn.
 
     Args:

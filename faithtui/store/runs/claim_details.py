@@ -113,7 +113,7 @@ class ClaimDetails:
         }
         return {claim_id: marks for claim_id, marks in found.items() if marks}
 
-    def read_repeats(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
+    def read_second_verdicts(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
         """Read second verdicts of people on claims of a run, in its words; () without any.
 
         Raises:
@@ -127,7 +127,7 @@ class ClaimDetails:
             return tuple(
                 each
                 for some in split_into_chunks(sorted(again))
-                for each in _read_repeats(connection, some, rule)
+                for each in _read_second_verdicts(connection, some, rule)
             )
 
 
@@ -208,7 +208,7 @@ def _read_retrieved_documents(
     return found
 
 
-def _read_repeats(
+def _read_second_verdicts(
     connection: Connection, claims: Sequence[int], rule: ScoringRule
 ) -> tuple[RepeatedLabel, ...]:
     about = claim.c.id.in_(claims)

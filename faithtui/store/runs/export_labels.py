@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.run_export import ExportLabel, ExportMark, make_id
+from faithtui.domain.run_export import ExportLabel, ExportMark, make_stable_uuid
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.schema.tables import claim, document, human_label
 
@@ -110,7 +110,13 @@ def _make_label(
     )
 
 
-def name_labels(labels: Sequence[ExportLabel], claim_name: str) -> Iterator[ExportLabel]:
+def assign_missing_label_ids(
+    labels: Sequence[ExportLabel], claim_name: str
+) -> Iterator[ExportLabel]:
     """Name what was said without a label, such as a note, by whom and what it is about."""
     for each in labels:
-        yield each if each.id else each._replace(id=make_id("note", claim_name, each.annotator))
+        yield (
+            each
+            if each.id
+            else each._replace(id=make_stable_uuid("note", claim_name, each.annotator))
+        )

@@ -188,7 +188,7 @@ def read_answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, 
     return {(number, position): content for number, position, content in rows}
 
 
-def choose_window_label(
+def choose_label_across_windows(
     labels: Sequence[str | None], rule: Duplicates, severity: Mapping[str, int]
 ) -> str | None:
     """Choose one label of those that a claim has in several windows.

@@ -79,7 +79,7 @@ _ITEM_COLUMNS = select(
 ).join(conversation, conversation.c.id == run_item.c.conversation_id)
 
 
-def count_labels(connection: Connection, run_id: RunId) -> dict[str, LabelCount]:
+def count_judge_labels(connection: Connection, run_id: RunId) -> dict[str, LabelCount]:
     """Count claims and conversations of a run by the judge's label; labels not given are left out.
 
     Adds up the counts in the rows of its conversations, and reads no verdict.
@@ -98,7 +98,7 @@ def count_labels(connection: Connection, run_id: RunId) -> dict[str, LabelCount]
     }
 
 
-def read_scores(connection: Connection, run_id: RunId) -> tuple[float, ...]:
+def read_windowed_scores(connection: Connection, run_id: RunId) -> tuple[float, ...]:
     """Read the judge's windowed scores of a run's conversations, those that have one."""
     scores = select(run_item.c.score).where(
         run_item.c.run_id == run_id, run_item.c.score.is_not(None)
@@ -217,7 +217,7 @@ def read_list_rows(
                 )
             ).scalars()
         )
-    answers = _read_answer_labels(connection, [row.conversation for row in rows])
+    answers = _count_imported_labels_by_majority(connection, [row.conversation for row in rows])
     return tuple(
         replace(
             row,
@@ -230,7 +230,7 @@ def read_list_rows(
     )
 
 
-def _read_answer_labels(
+def _count_imported_labels_by_majority(
     connection: Connection, conversations: Sequence[ConversationId]
 ) -> dict[int, Counter[str]]:
     """Read what came with conversations as labels of whole answers, by majority of annotators."""
@@ -256,7 +256,7 @@ def _read_answer_labels(
     return found
 
 
-def count_answer_labels(connection: Connection, run_id: RunId) -> int:
+def count_imported_answer_labels(connection: Connection, run_id: RunId) -> int:
     """Count the answers of a run's conversations that came with a label of an annotator."""
     labelled = (
         select(claim.c.id)
@@ -298,7 +298,7 @@ def list_sources(connection: Connection, run_id: RunId) -> tuple[str, ...]:
     return tuple(connection.execute(found).scalars())
 
 
-def find_common_prefix(connection: Connection, run_id: RunId) -> str:
+def find_common_key_prefix(connection: Connection, run_id: RunId) -> str:
     """Give what the keys of all conversations of a run begin with, up to the end of a word.
 
     The first and the last key in order have in common what all have.

@@ -19,9 +19,9 @@ from faithtui.store.records import (
 )
 from faithtui.store.runs.answer_view import (
     HomeLabel,
-    read_document_labels,
-    read_home_labels,
-    read_home_scores,
+    read_document_labels_by_answer,
+    read_claim_labels_by_answer,
+    read_first_window_scores,
     score_answer,
 )
 from faithtui.store.runs.list_rows import item_rows, run_rows
@@ -55,7 +55,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
             ComparisonAnswer(
                 turn=row.position,
                 content=row.content,
-                human=_combine_labels(human.get(rated[row.position], ()))
+                human=_find_majority_or_tie(human.get(rated[row.position], ()))
                 if row.position in rated
                 else None,
                 cells=tuple(column.get(row.position) for column in columns),
@@ -65,7 +65,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
     )
 
 
-def _combine_labels(verdicts: Sequence[HumanVerdict]) -> str | None:
+def _find_majority_or_tie(verdicts: Sequence[HumanVerdict]) -> str | None:
     words = list_top_verdicts(verdicts)
     return TIE if len(words) > 1 else next(iter(words), None)
 
@@ -102,8 +102,10 @@ def _compute_columns(
 ) -> list[dict[int, ComparisonCell]]:
     """Compute what each run says, by turn; turns it did not judge are left out."""
     which = run_item.c.id.in_([each.item.id for each in runs])
-    labels = read_home_labels(connection, which) | read_document_labels(connection, which)
-    homes = read_home_scores(connection, which)
+    labels = read_claim_labels_by_answer(connection, which) | read_document_labels_by_answer(
+        connection, which
+    )
+    homes = read_first_window_scores(connection, which)
     columns = []
     for each in runs:
         rule, item = each.run.spec.rule, each.item.id

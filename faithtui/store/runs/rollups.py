@@ -132,7 +132,8 @@ def read_stored_windows(
             ClaimOccurrence(claim_id, interaction_of.get(at_turn, -1), label)
         )
     return tuple(
-        _window_from_row(row, tuple(claims[row.id]), tuple(occurrences[row.id])) for row in rows
+        _stored_window_from_row(row, tuple(claims[row.id]), tuple(occurrences[row.id]))
+        for row in rows
     )
 
 
@@ -145,7 +146,7 @@ def _interaction_of_turns(connection: Connection, conversation_id: int) -> dict[
     return {position: part.position for part in parts for position in part.turns}
 
 
-def _window_from_row(
+def _stored_window_from_row(
     row: AnyRow, claims: tuple[ClaimId, ...], occurrences: tuple[ClaimOccurrence, ...]
 ) -> StoredWindow:
     score = Score(row.score, ScoreState(row.score_state), row.score_reason)
@@ -193,7 +194,7 @@ def count_claims_by_label(connection: Connection, item: int) -> dict[str, object
     }
 
 
-def refresh_conversation(
+def update_human_columns_of_items(
     connection: Connection, conversation_id: int, items: Sequence[int]
 ) -> None:
     """Bring conversations of runs up to date with what people say now.

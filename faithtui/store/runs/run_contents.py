@@ -8,12 +8,12 @@ from faithtui.domain.verdicts import Claim
 from faithtui.store.database import Database
 from faithtui.store.records import ItemState, LabelCount
 from faithtui.store.runs.list_rows import (
-    count_answer_labels,
-    count_labels,
-    find_common_prefix,
+    count_imported_answer_labels,
+    count_judge_labels,
+    find_common_key_prefix,
     list_annotators,
     list_sources,
-    read_scores,
+    read_windowed_scores,
 )
 from faithtui.store.schema.json_columns import span_from_row
 from faithtui.store.schema.tables import claim, run_item, verdict, window
@@ -60,20 +60,20 @@ class RunContents:
             )
             return frozenset(ConversationId(each) for each in rows.scalars())
 
-    def count_labels(self, run_id: RunId) -> dict[str, LabelCount]:
+    def count_judge_labels(self, run_id: RunId) -> dict[str, LabelCount]:
         """Count claims and conversations of a run by the judge's label; none that was not given."""
         with self._database.open_reader() as connection:
-            return count_labels(connection, run_id)
+            return count_judge_labels(connection, run_id)
 
-    def read_scores(self, run_id: RunId) -> tuple[float, ...]:
+    def read_windowed_scores(self, run_id: RunId) -> tuple[float, ...]:
         """Read the judge's windowed scores of a run's conversations, those that have one."""
         with self._database.open_reader() as connection:
-            return read_scores(connection, run_id)
+            return read_windowed_scores(connection, run_id)
 
-    def count_answer_labels(self, run_id: RunId) -> int:
+    def count_imported_answer_labels(self, run_id: RunId) -> int:
         """Count the answers of a run's conversations that came with an annotator's label."""
         with self._database.open_reader() as connection:
-            return count_answer_labels(connection, run_id)
+            return count_imported_answer_labels(connection, run_id)
 
     def list_annotators(self, run_id: RunId) -> tuple[str, ...]:
         """List who said anything of a run's conversations, by name."""
@@ -85,10 +85,10 @@ class RunContents:
         with self._database.open_reader() as connection:
             return list_sources(connection, run_id)
 
-    def find_common_prefix(self, run_id: RunId) -> str:
+    def find_common_key_prefix(self, run_id: RunId) -> str:
         """Give what the keys of all conversations of a run begin with, up to the end of a word."""
         with self._database.open_reader() as connection:
-            return find_common_prefix(connection, run_id)
+            return find_common_key_prefix(connection, run_id)
 
     def count_empty_windows(self, run_id: RunId) -> int:
         """Count the windows of a run in which the judge found no claim to give a verdict on."""

@@ -22,7 +22,7 @@ from faithtui.domain.run_export import (
     ExportTurn,
     ExportVerdict,
     ExportWindow,
-    make_id,
+    make_stable_uuid,
 )
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
@@ -30,7 +30,7 @@ from faithtui.store.annotations.label_replay import (
     compute_consensus,
 )
 from faithtui.store.database import Database
-from faithtui.store.runs.export_labels import ExportLabelReader, name_labels
+from faithtui.store.runs.export_labels import ExportLabelReader, assign_missing_label_ids
 from faithtui.store.runs.list_rows import run_rows
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.tables import (
@@ -91,7 +91,7 @@ class RunExports:
                 ).scalar_one()
         spec = row.spec
         return ExportRun(
-            id=make_id(
+            id=make_stable_uuid(
                 "run",
                 spec.metric,
                 spec.judge,
@@ -145,7 +145,7 @@ class RunExports:
                 tuple(verdict_steps),
                 every_window=every_window,
             )
-            items = connection.execute(select_sizes(run_id)).all()
+            items = connection.execute(make_conversation_sizes_sql(run_id)).all()
             for first, last in split_into_parts([tuple(each) for each in items]):
                 yield from reader.read_part(first, last)
 
@@ -169,7 +169,7 @@ def split_into_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, in
         yield first, last
 
 
-def select_sizes(run_id: RunId) -> Select[Any]:
+def make_conversation_sizes_sql(run_id: RunId) -> Select[Any]:
     """Select the number of each conversation of a run, and how many characters it has."""
     of_turns = (
         select(func.coalesce(func.sum(func.length(turn.c.content)), 0))
@@ -313,8 +313,8 @@ class _PartReader:
             evidence=self._read_evidence(documents),
             labels=labels,
             consensus=compute_consensus(acts, self._rule) if acts else {},
-            drawn=self._read_drawn(),
-            calls=self._read_calls(),
+            drawn=self._read_sampled_claim_strata(),
+            calls=self._read_reply_keys_by_window(),
         )
         for item in items:
             yield _make_conversation(item, part)
@@ -537,7 +537,7 @@ class _PartReader:
             found[item, claim_id].append(ExportEvidence(text, stance, digest))
         return found
 
-    def _read_drawn(self) -> dict[int, tuple[str, float]]:
+    def _read_sampled_claim_strata(self) -> dict[int, tuple[str, float]]:
         if self._sample is None:
             return {}
         rows = self._fetch(
@@ -548,7 +548,7 @@ class _PartReader:
         )
         return {claim_id: (stratum, probability) for claim_id, stratum, probability in rows}
 
-    def _read_calls(self) -> dict[tuple[int, int], str]:
+    def _read_reply_keys_by_window(self) -> dict[tuple[int, int], str]:
         """Read which stored reply gave the verdicts of a window; the last one where several did."""
         if not self._steps:
             return {}
@@ -607,14 +607,14 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
                 tuple(part.evidence.get((item.id, each.claim), ())),
                 None if word == TIE else word,
                 word == TIE,
-                tuple(name_labels(part.labels.get(ClaimId(each.claim), ()), name)),
+                tuple(assign_missing_label_ids(part.labels.get(ClaimId(each.claim), ()), name)),
                 stratum,
                 probability,
             )
         )
     return ExportConversation(
         number=item.number,
-        id=make_id("conversation", item.source, item.key),
+        id=make_stable_uuid("conversation", item.source, item.key),
         source=item.source,
         key=item.key,
         group=item.group,
@@ -646,4 +646,4 @@ def _list_passages(
 def _make_claim_id(item: _Item, found: _JudgedClaim, documents: Mapping[int, ExportPassage]) -> str:
     place = () if found.document is None else (documents[found.document].document,)
     digest = "" if found.kind == "answer" else found.digest
-    return make_id("claim", item.source, item.key, found.kind, found.turn, digest, *place)
+    return make_stable_uuid("claim", item.source, item.key, found.kind, found.turn, digest, *place)

@@ -31,7 +31,7 @@ _COMPUTED: Final = ("spec", "missing_verdicts", "score", "corrected", "integrity
 """Fields of a run that are no column of their name."""
 
 
-def _list_readers(record: type[RunSpec | RunRow]) -> dict[str, Callable[[Any], Any]]:
+def _make_column_converters(record: type[RunSpec | RunRow]) -> dict[str, Callable[[Any], Any]]:
     """Say how each field of a record is read from the column of its name."""
     return {
         each.name: _FROM_COLUMN.get(each.type, lambda value: value)
@@ -40,8 +40,8 @@ def _list_readers(record: type[RunSpec | RunRow]) -> dict[str, Callable[[Any], A
     }
 
 
-_SPEC_READERS: Final = _list_readers(RunSpec)
-_RUN_READERS: Final = _list_readers(RunRow)
+_SPEC_READERS: Final = _make_column_converters(RunSpec)
+_RUN_READERS: Final = _make_column_converters(RunRow)
 
 
 def run_from_row(row: Any) -> RunRow:

@@ -169,7 +169,7 @@ class Runs:
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._describe_missing_run(run_id))
 
-    def list_pending(
+    def list_pending_items(
         self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
     ) -> tuple[PendingItem, ...]:
         """List what is still to be judged, in the order of the run, with what is there already.
@@ -213,7 +213,7 @@ class Runs:
             for row in rows
         )
 
-    def list_unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
+    def list_unfinished_items(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
         with self._database.open_reader() as connection:
             return tuple(ItemId(row.id) for row in _find_unfinished_items(connection, run_id))

@@ -13,7 +13,7 @@ from faithtui.store.runs.rollups import is_explained_by_labels
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def score_labels_beside_judge(
+def iter_human_and_judge_scores(
     judged: JudgedRun, consensus: Mapping[ClaimId, str]
 ) -> Iterator[UnitScores]:
     """Score what people labelled completely, beside the judge.

@@ -313,10 +313,10 @@ def _add_evidence(
         ("claim_id", "truth_id", "stance"),
         [(claim_id, truth_id, each.stance) for claim_id, truth_id, each in named],
     )
-    _add_sets(connection, item, named)
+    _insert_joint_truth_sets(connection, item, named)
 
 
-def _add_sets(
+def _insert_joint_truth_sets(
     connection: Connection, item: int, named: Sequence[tuple[int, int, Evidence]]
 ) -> None:
     """Store the sets of truths of a window that are enough only together.
@@ -408,7 +408,7 @@ def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> N
     """Take windows of a conversation of a run away. What people said of their claims stays."""
     connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
     connection.execute(delete(window).where(window.c.id.in_(gone)))
-    _find_homes_again(connection, item)
+    _update_first_verdict_flags(connection, item)
     for named in (evidence, sufficient_set):
         connection.execute(
             delete(named).where(
@@ -420,7 +420,7 @@ def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> N
         )
 
 
-def _find_homes_again(connection: Connection, item: int) -> None:
+def _update_first_verdict_flags(connection: Connection, item: int) -> None:
     """Mark the first verdict of every claim, after windows have gone."""
     homes: dict[int, tuple[int, int]] = {}
     for row in connection.execute(

@@ -15,7 +15,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingFrame,
     Stratum,
 )
-from faithtui.domain.claim_set import SetClaim, hash_set_claims
+from faithtui.domain.claim_set import SetClaim, hash_set_version
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.bundles.bundles import read_claim_names
@@ -36,7 +36,7 @@ _AT_ONCE = 10_000
 """Claims of a set that are written at a time."""
 
 
-def read_set_version(connection: Connection, number: ClaimSetId) -> AnyRow:
+def read_version_row(connection: Connection, number: ClaimSetId) -> AnyRow:
     """Read the row of a version.
 
     Raises:
@@ -57,7 +57,7 @@ def find_version(connection: Connection, name: str, version: int | None) -> AnyR
     return row
 
 
-def read_set_rows(connection: Connection, number: int) -> list[dict[str, Any]]:
+def read_claim_rows(connection: Connection, number: int) -> list[dict[str, Any]]:
     """Read the claims of a version as they are written, in order."""
     rows = connection.execute(
         select(
@@ -150,7 +150,7 @@ def read_set_sample(
     Raises:
         StoreError: It is not there.
     """
-    row = read_set_version(connection, number)
+    row = read_version_row(connection, number)
     rows = connection.execute(
         select(
             claim_set_claim.c.claim_id,
@@ -186,7 +186,7 @@ def read_set_sample(
     ), frame
 
 
-def shrink_claim_sets(connection: Connection, claims: Sequence[int]) -> int:
+def remove_claims_from_sets(connection: Connection, claims: Sequence[int]) -> int:
     """Take claims that go out of all sets; what is left was drawn from what is left.
 
     Returns:
@@ -214,9 +214,9 @@ def shrink_claim_sets(connection: Connection, claims: Sequence[int]) -> int:
                 if populations[each.name]
             ],
         }
-        row = read_set_version(connection, ClaimSetId(number))
-        whole = {**copy_columns(row), **columns}
-        columns["digest"] = hash_claims(connection, whole, read_set_rows(connection, number))
+        row = read_version_row(connection, ClaimSetId(number))
+        whole = {**copy_inherited_columns(row), **columns}
+        columns["digest"] = hash_claims(connection, whole, read_claim_rows(connection, number))
         connection.execute(update(claim_set).where(claim_set.c.id == number).values(columns))
     return len(numbers)
 
@@ -235,7 +235,7 @@ def hash_claims(
     """Hash what a version is made of, equal in every store."""
     names = read_claim_names(connection, [each["claim_id"] for each in claims])
     strata = [(each["name"], each["population"], each["drawn"]) for each in columns["strata"]]
-    return hash_set_claims(
+    return hash_set_version(
         columns["metric"],
         columns["window_size"],
         columns["design"],
@@ -254,7 +254,7 @@ _KEPT = (
 """Columns that a version has from the one before."""
 
 
-def copy_columns(row: AnyRow) -> dict[str, Any]:
+def copy_inherited_columns(row: AnyRow) -> dict[str, Any]:
     """Take the columns that a version has from the one before."""
     return {name: row._mapping[name] for name in _KEPT}
 

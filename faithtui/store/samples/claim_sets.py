@@ -23,23 +23,23 @@ from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
-from faithtui.store.bundles.bundles import collect_bundle, hash_bundle_labels, read_claim_names
+from faithtui.store.bundles.bundles import collect_bundle, hash_current_labels, read_claim_names
 from faithtui.store.bundles.foreign_claims import add_claims
 from faithtui.store.bundles.merge import MergeCounts, find_conversations, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.samples.claim_set_rows import (
-    copy_columns,
+    copy_inherited_columns,
     delete_claim_sets,
     find_version,
     hash_claims,
     insert_version,
     read_sample_as_set,
-    read_set_rows,
+    read_claim_rows,
     read_set_sample,
-    read_set_version,
+    read_version_row,
     strata_from_json,
 )
-from faithtui.store.samples.drawing import list_drawn_elsewhere, read_drawing
+from faithtui.store.samples.drawing import list_drawn_elsewhere, complete_draw_columns
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import is_among
@@ -120,11 +120,14 @@ class ClaimSets:
             if sample_id is not None:
                 columns, claims = read_sample_as_set(connection, sample_id)
             elif newest is not None:
-                columns, claims = copy_columns(newest), read_set_rows(connection, newest.id)
+                columns, claims = (
+                    copy_inherited_columns(newest),
+                    read_claim_rows(connection, newest.id),
+                )
             else:
                 raise StoreError(f"there is no claim set {name}; name the sample it is made of")
             columns["digest"] = hash_claims(connection, columns, claims)
-            columns["labels_digest"] = hash_bundle_labels(
+            columns["labels_digest"] = hash_current_labels(
                 connection, is_among(human_label.c.claim_id, [each["claim_id"] for each in claims])
             )
             if newest is not None and all(
@@ -132,7 +135,7 @@ class ClaimSets:
             ):
                 return ClaimSetId(newest.id), False
             columns |= {
-                **read_drawing(connection, columns, claims),
+                **complete_draw_columns(connection, columns, claims),
                 "name": name,
                 "version": 1 if newest is None else newest.version + 1,
                 "made_by": make_storable(made_by),
@@ -157,7 +160,7 @@ class ClaimSets:
             StoreError: It is not there.
         """
         with self._database.open_reader() as connection:
-            return _row_from_columns(connection, read_set_version(connection, number))
+            return _row_from_columns(connection, read_version_row(connection, number))
 
     def find(self, name: str) -> ClaimSetRow:
         """Find a set by its name, `NAME` for the newest version or `NAME@2`.
@@ -246,8 +249,8 @@ class ClaimSets:
     def collect(self, number: ClaimSetId) -> ClaimSetBundle:
         """Gather a version with its claims and their labels, from one snapshot."""
         with self._database.open_reader() as connection:
-            row = read_set_version(connection, number)
-            claims = read_set_rows(connection, number)
+            row = read_version_row(connection, number)
+            claims = read_claim_rows(connection, number)
             names = read_claim_names(connection, [each["claim_id"] for each in claims])
             return ClaimSetBundle(
                 name=row.name,
@@ -265,7 +268,7 @@ class ClaimSets:
                 sample_uid=row.sample_uid,
                 made_by=row.made_by,
                 created_at=row.created_at,
-                **read_drawing(connection, copy_columns(row), claims),
+                **complete_draw_columns(connection, copy_inherited_columns(row), claims),
                 claims=tuple(
                     SetClaim(names[each["claim_id"]], each["stratum"], each["place"], each["shown"])
                     for each in claims
@@ -281,7 +284,7 @@ class ClaimSets:
                 and number.
         """
         with self._database.open_reader() as connection:
-            _refuse_other_version(connection, found)
+            _find_version_or_raise_conflict(connection, found)
             for name in {each.claim.conversation for each in found.claims}:
                 here = connection.execute(
                     select(conversation.c.content_hash).where(
@@ -329,9 +332,9 @@ class ClaimSets:
                 }
                 for position, each in enumerate(found.claims)
             ]
-            known = _refuse_other_version(connection, found)
+            known = _find_version_or_raise_conflict(connection, found)
             if known is not None:
-                _add_drawing(connection, known, found)
+                _update_draw_columns(connection, known, found)
                 return ClaimSetId(known.id), False
             return insert_version(connection, _columns_from_bundle(found), rows), True
 
@@ -357,7 +360,7 @@ class ClaimSets:
         return count
 
 
-def _refuse_other_version(connection: Connection, found: ClaimSetBundle) -> AnyRow | None:
+def _find_version_or_raise_conflict(connection: Connection, found: ClaimSetBundle) -> AnyRow | None:
     """Give the version that is here already; None without one.
 
     Raises:
@@ -373,7 +376,7 @@ def _refuse_other_version(connection: Connection, found: ClaimSetBundle) -> AnyR
     return known
 
 
-def _add_drawing(connection: Connection, known: AnyRow, found: ClaimSetBundle) -> None:
+def _update_draw_columns(connection: Connection, known: AnyRow, found: ClaimSetBundle) -> None:
     """Keep what a file says of the drawing of a version that is here, where it says more."""
     counted = [each for each in (known.other_labels, found.other_labels) if each is not None]
     connection.execute(
@@ -419,6 +422,6 @@ def _row_from_columns(connection: Connection, row: AnyRow) -> ClaimSetRow:
         created_at=row.created_at,
         drawn_at=row.drawn_at,
         other_labels=row.other_labels,
-        has_new_labels=hash_bundle_labels(connection, human_label.c.claim_id.in_(of_set))
+        has_new_labels=hash_current_labels(connection, human_label.c.claim_id.in_(of_set))
         != row.labels_digest,
     )

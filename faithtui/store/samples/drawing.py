@@ -55,7 +55,7 @@ def list_drawn_elsewhere(
     return set(connection.scalars(by_samples.union(by_sets)))
 
 
-def read_drawing(
+def complete_draw_columns(
     connection: Connection, columns: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Give `DRAWING_COLUMNS` of a claim set as they are now: what was counted once stays counted.

@@ -246,12 +246,12 @@ def _write_claims(
     )
     kept = [
         (each, found)
-        for each, found in _pair_claims_with_numbers(draw.known, ids)
+        for each, found in _pair_stored_claims_with_ids(draw.known, ids)
         if found[0] in stored
     ]
     fresh = [
         (each, found)
-        for each, found in _pair_claims_with_numbers(draw.fresh, ids)
+        for each, found in _pair_stored_claims_with_ids(draw.fresh, ids)
         if found[0] not in stored
     ]
     strata = _recount_strata(draw, [each for each, _ in (*kept, *fresh)])
@@ -294,7 +294,7 @@ def _write_claims(
     connection.execute(update(sample).where(sample.c.id == number).values(strata=columns))
 
 
-def _pair_claims_with_numbers(
+def _pair_stored_claims_with_ids(
     claims: Sequence[DrawnClaim], ids: Mapping[tuple[Identity, Claim], tuple[ClaimId, ItemId]]
 ) -> list[tuple[DrawnClaim, tuple[ClaimId, ItemId]]]:
     """Give each claim its numbers; one that is not in the store is left out."""

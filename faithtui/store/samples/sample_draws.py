@@ -82,7 +82,7 @@ def read_report_sample(
         if number is None and chosen is None:
             number = _find_set_of_same_claims(connection, judged, labelled)
         if number is not None:
-            return read_report_set(connection, ClaimSetId(number), judged, 0)
+            return read_report_sample_of_set(connection, ClaimSetId(number), judged, 0)
     if chosen is None:
         return None
     row = connection.execute(select(sample).where(sample.c.id == chosen)).one_or_none()
@@ -136,7 +136,7 @@ def read_report_sample(
     return ReportSample(part, places if by_strata else {}, places.keys())
 
 
-def read_report_set(
+def read_report_sample_of_set(
     connection: Connection, number: ClaimSetId, judged: Collection[ClaimId], unmatched: int
 ) -> ReportSample:
     """Read the sample that a claim set was made of.
@@ -214,7 +214,7 @@ def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
 def _find_own_sample(
     connection: Connection, run_id: RunId, labelled: Collection[ClaimId]
 ) -> SampleId | None:
-    counts = _count_labelled(connection, labelled, run_id, own=True)
+    counts = _count_labelled_claims_by_sample(connection, labelled, run_id, own=True)
     return max(counts, key=lambda each: (counts[each], each), default=None)
 
 
@@ -235,7 +235,7 @@ def _find_sample_of_same_claims(
     labelled: Collection[ClaimId],
 ) -> SampleId | None:
     """Find the sample of another run that stands for this one too."""
-    counts = _count_labelled(connection, labelled, run_id, own=False)
+    counts = _count_labelled_claims_by_sample(connection, labelled, run_id, own=False)
     for each in sorted(counts, key=lambda each: (counts[each], each), reverse=True):
         of = select(sample.c.run_id).where(sample.c.id == each).scalar_subquery()
         there = connection.execute(
@@ -249,7 +249,7 @@ def _find_sample_of_same_claims(
     return None
 
 
-def _count_labelled(
+def _count_labelled_claims_by_sample(
     connection: Connection, labelled: Collection[ClaimId], run_id: RunId, *, own: bool
 ) -> Counter[SampleId]:
     """Count the labelled claims of each sample of a run, or of all others."""

@@ -117,7 +117,7 @@ class Samples:
         if not drawn.claims:
             raise StoreError("nothing can be drawn: the run has judged nothing that fits")
         if kind is not SampleKind.REPEAT:
-            self._refuse_run_of_population(run_id)
+            self._refuse_run_of_drawn_conversations(run_id)
         columns = {
             "uid": uuid4().hex,
             "name": make_storable(name),
@@ -160,7 +160,7 @@ class Samples:
         before = self.row(sample_id, reviewer)
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
-        self._refuse_run_of_population(before.run)
+        self._refuse_run_of_drawn_conversations(before.run)
         frame = self.read_frame(before.run, before.stratified_by, before.created_at)
         plan = SamplePlan(before.design, before.seed, shown_share=before.shown_share)
         drawn = make_sample_draw(frame, enlarge_plan(plan, before.strata, more))
@@ -243,7 +243,7 @@ class Samples:
             ).first()
         return None if rows is None else Population.from_json(rows.population)
 
-    def _refuse_run_of_population(self, run_id: RunId) -> None:
+    def _refuse_run_of_drawn_conversations(self, run_id: RunId) -> None:
         population = self.find_run_population(run_id)
         if population is not None:
             raise StoreError(_OF_POPULATION.format(run=run_id, results=population.results))
@@ -413,7 +413,7 @@ def _read_sample_progress(
     stand = {
         act.claim: act.verdict is not None
         for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
-        if _is_answer_in(act, sample_id)
+        if _is_answer_to_sample(act, sample_id)
     }
     seconds = connection.execute(
         select(human_label.c.seconds).where(
@@ -439,7 +439,7 @@ def _read_sample_events(
     )
 
 
-def _is_answer_in(act: LabelEvent, sample_id: SampleId) -> bool:
+def _is_answer_to_sample(act: LabelEvent, sample_id: SampleId) -> bool:
     """Whether an act answers, or puts off, what a sample asks."""
     return act.sample == sample_id and (
         act.action in VERDICT_ACTIONS or act.action is Action.REPEATED
@@ -463,7 +463,7 @@ def _read_labels(
     said = {
         act.claim: act
         for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
-        if _is_answer_in(act, sample_id)
+        if _is_answer_to_sample(act, sample_id)
     }
     return tuple(
         SampleLabel(act, row.label, row.group, row.shown)

@@ -102,16 +102,16 @@ def _make_value_reader(
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda rows: _map_distinct_values(rows.labels, name_verdict_stratum)
+            return lambda rows: _map_each_value_once(rows.labels, name_verdict_stratum)
         case "turn":
-            return lambda rows: _map_distinct_values(
+            return lambda rows: _map_each_value_once(
                 rows.turns, lambda turn: _name_turn_band(turn // 2 + 1)
             )
         case "model":
-            models = _read_models(connection, run_id)
+            models = _read_answer_models(connection, run_id)
             return lambda rows: [models[item] for item in rows.items]
         case "disagreement":
-            others = _read_other_labels(connection, run_id, drawn_at)
+            others = _read_other_judge_labels(connection, run_id, drawn_at)
             return lambda rows: [
                 _name_judge_agreement(label, others.get(claim_id))
                 for claim_id, label in zip(rows.claims, rows.labels, strict=True)
@@ -123,7 +123,7 @@ def _make_value_reader(
             ]
 
 
-def _map_distinct_values(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+def _map_each_value_once(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
     """Name values of which there are few different ones."""
     names = {value: named(value) for value in set(values)}
     return [names[value] for value in values]
@@ -139,7 +139,7 @@ def _name_judge_agreement(label: str | None, others: set[str | None] | None) -> 
     return "judges agree" if others == {label} else "judges differ"
 
 
-def _read_models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
+def _read_answer_models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
     """Read which model wrote the answers of each conversation of a run."""
     found: dict[int, str] = {}
     for row in connection.execute(
@@ -167,7 +167,7 @@ def _find_flipped_claims(connection: Connection, run_id: RunId) -> set[int]:
     )
 
 
-def _read_other_labels(
+def _read_other_judge_labels(
     connection: Connection, run_id: RunId, until: datetime | None
 ) -> Mapping[int, set[str | None]]:
     """Read what the judges of other runs of the same metric say of the claims of a run."""

@@ -114,7 +114,7 @@ class Splits:
             by_split[rule.find_split(group)].append(number)
         return {split: SplitCount(sum(each), len(each)) for split, each in by_split.items()}
 
-    def list_openings(self) -> tuple[TestOpening, ...]:
+    def list_test_openings(self) -> tuple[TestOpening, ...]:
         """List who looked at figures of the test part, the first one first."""
         with self._database.open_reader() as connection:
             rows = connection.execute(select(test_opening).order_by(test_opening.c.id))
@@ -138,7 +138,7 @@ class Splits:
         self._database.write(
             lambda connection: connection.execute(insert(test_opening).values(row)), durable=True
         )
-        return len(self.list_openings())
+        return len(self.list_test_openings())
 
 
 def _read_split(connection: Connection) -> StoredSplit | None:

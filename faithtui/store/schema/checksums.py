@@ -83,7 +83,7 @@ def make_checksum_default(table: str) -> Callable[[DefaultExecutionContext], int
 
     def compute(context: DefaultExecutionContext) -> int:
         row = context.get_current_parameters()  # type: ignore[no-untyped-call]
-        stored = _make_processors(context.compiled.statement.table, context.dialect)  # type: ignore[union-attr]  # only ever inserts
+        stored = _make_bind_processors(context.compiled.statement.table, context.dialect)  # type: ignore[union-attr]  # only ever inserts
         return row_checksum(*(stored[name](row.get(name)) for name in names))
 
     return compute
@@ -145,12 +145,14 @@ def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]
 
 
 @cache
-def _make_processors(table: Table, dialect: Dialect) -> Mapping[str, Callable[[Any], Any]]:
+def _make_bind_processors(table: Table, dialect: Dialect) -> Mapping[str, Callable[[Any], Any]]:
     """Give, by column, what makes a value what SQLite will have."""
-    return {name: _make_processor(table, name, dialect) for name in CHECKED_COLUMNS[table.name]}
+    return {
+        name: _make_bind_processor(table, name, dialect) for name in CHECKED_COLUMNS[table.name]
+    }
 
 
-def _make_processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any]:
+def _make_bind_processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any]:
     kind = table.c[name].type
     process = kind.dialect_impl(dialect).bind_processor(dialect)
 

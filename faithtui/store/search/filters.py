@@ -63,8 +63,8 @@ from faithtui.store.schema.tables import (
     turn_document,
     verdict,
 )
-from faithtui.store.search.metadata import find_by_metadata
-from faithtui.store.search.word_index import CLAIM_BITS, make_word_query
+from faithtui.store.search.metadata import select_conversations_by_metadata
+from faithtui.store.search.word_index import CLAIM_BITS, make_phrase_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
 _PART_OF_IDS = 8_000
@@ -204,13 +204,16 @@ class Search:
         with self._open_reader(stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             conditions = [
-                _make_own_words_condition(wanted, term) for term in wanted.list_terms(TermName.TEXT)
+                _make_claim_words_condition(wanted, term)
+                for term in wanted.list_terms(TermName.TEXT)
             ]
             conditions += [
                 self._make_claim_condition(connection, place, term) for term in wanted.claim_terms
             ]
             within = select_ordered_items(run_id, order).where(
-                *self._make_item_conditions(connection, run_id, Filter(_drop_own_words(wanted)))
+                *self._make_item_conditions(
+                    connection, run_id, Filter(_drop_positive_text_terms(wanted))
+                )
             )
             at = {item: number for number, item in enumerate(_read_ids(connection, within))}
             rows = connection.execute(
@@ -237,7 +240,7 @@ class Search:
             found: ColumnElement[bool]
             match term.name:
                 case TermName.TEXT:
-                    found = _make_words_condition(wanted, term)
+                    found = _make_conversation_words_condition(wanted, term)
                 case TermName.SCORE:
                     found = _make_score_condition(run_item.c.score, term)
                 case TermName.WITH_OVERRIDES:
@@ -259,7 +262,9 @@ class Search:
                         select(conversation.c.id).where(named == term.value)
                     )
                 case TermName.META:
-                    found = run_item.c.conversation_id.in_(find_by_metadata(term.value))
+                    found = run_item.c.conversation_id.in_(
+                        select_conversations_by_metadata(term.value)
+                    )
                 case _:
                     continue
             conditions.append(~found if term.negated else found)
@@ -272,7 +277,7 @@ class Search:
         terms = wanted.claim_terms
         if not terms:
             return []
-        if len(terms) == 1 and (counted := _make_count_condition(terms[0])) is not None:
+        if len(terms) == 1 and (counted := _make_condition_from_counters(terms[0])) is not None:
             return [counted]
         met = [self._make_claim_condition(connection, place, term) for term in terms]
         return [run_item.c.id.in_(select(verdict.c.run_item_id).where(place.home, *met))]
@@ -362,12 +367,12 @@ def _read_ids(connection: Connection, statement: Select[tuple[int]]) -> list[int
     return found
 
 
-def _drop_own_words(wanted: Filter) -> tuple[Term, ...]:
+def _drop_positive_text_terms(wanted: Filter) -> tuple[Term, ...]:
     """Leave out the words that a claim holds itself: then its conversation does too."""
     return tuple(term for term in wanted.terms if term.negated or term.name is not TermName.TEXT)
 
 
-def _make_count_condition(term: Term) -> ColumnElement[bool] | None:
+def _make_condition_from_counters(term: Term) -> ColumnElement[bool] | None:
     """Say which conversations have a claim that meets a term, where their counts tell."""
     value = term.value.casefold()
     negated = term.negated
@@ -387,21 +392,21 @@ def _make_count_condition(term: Term) -> ColumnElement[bool] | None:
             return None
 
 
-def _make_query(wanted: Filter, term: Term) -> str:
-    return make_word_query(term.value, begins=term is wanted.unfinished_word)
+def _make_full_text_query(wanted: Filter, term: Term) -> str:
+    return make_phrase_query(term.value, begins=term is wanted.unfinished_word)
 
 
 def _match_index(index: str, query: str) -> ColumnElement[bool]:
     return literal_column(index).op("MATCH", is_comparison=True)(literal(query))
 
 
-def _make_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
+def _make_conversation_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
     """Say which conversations hold the words of a term.
 
     Three questions and not their union: a word that most messages hold is answered by the first,
     and the others, which cost more, are asked only when a conversation is left.
     """
-    matching = partial(_match_index, query=_make_query(wanted, term))
+    matching = partial(_match_index, query=_make_full_text_query(wanted, term))
     rowid = cast(search_claim.c.rowid, Integer)
     documents = select(search_document.c.rowid).where(matching("search_document"))
     here = run_item.c.conversation_id
@@ -416,11 +421,11 @@ def _make_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
     )
 
 
-def _make_own_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
+def _make_claim_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
     """Say which verdicts are of claims that hold the words of a term."""
     own = cast(search_claim.c.rowid, Integer).bitwise_and(_CLAIM_MASK)
     found = verdict.c.claim_id.in_(
-        select(own).where(_match_index("search_claim", _make_query(wanted, term)))
+        select(own).where(_match_index("search_claim", _make_full_text_query(wanted, term)))
     )
     return ~found if term.negated else found
 

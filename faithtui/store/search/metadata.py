@@ -26,15 +26,15 @@ _NO_VALUE_TYPES = ("null", "object", "array")
 """Types of JSON that are no value themselves."""
 
 
-def find_by_metadata(value: str) -> Select[tuple[int]]:
+def select_conversations_by_metadata(value: str) -> Select[tuple[int]]:
     """Select conversations whose metadata has a key, at any depth, and perhaps a value under it.
 
     Args:
         value: `key`, or `key=value`; case does not matter in the value.
     """
     key, has_value, wanted = value.partition("=")
-    part = _open_metadata()
-    conditions = [_is_under_key(part, key), part.c.type != "null"]
+    part = _make_json_tree_table()
+    conditions = [_make_under_key_condition(part, key), part.c.type != "null"]
     if has_value:
         # SQLite has true and false as 1 and 0.
         word = {"true": "1", "false": "0"}.get(wanted.casefold(), wanted.casefold())
@@ -50,10 +50,10 @@ def read_metadata_values(
     """Read what the conversations of a run have under some keys of their metadata."""
     found = []
     for key in keys:
-        part = _open_metadata()
+        part = _make_json_tree_table()
         rows = connection.execute(
             _select_from_run(run_id, part, conversation.c.id, part.c.type, part.c.atom).where(
-                _is_under_key(part, key), part.c.type.not_in(_NO_VALUE_TYPES)
+                _make_under_key_condition(part, key), part.c.type.not_in(_NO_VALUE_TYPES)
             )
         )
         values: dict[ConversationId, dict[str, None]] = {}
@@ -67,7 +67,7 @@ def read_metadata_values(
 
 def list_metadata_keys(connection: Connection, run_id: RunId) -> tuple[str, ...]:
     """Name the keys under which the conversations of a run have a value or a list, sorted."""
-    part = _open_metadata()
+    part = _make_json_tree_table()
     rows = connection.execute(
         _select_from_run(run_id, part, part.c.key)
         .where(func.typeof(part.c.key) == "text", part.c.type.not_in(("null", "object")))
@@ -76,11 +76,11 @@ def list_metadata_keys(connection: Connection, run_id: RunId) -> tuple[str, ...]
     return tuple(sorted(str(key) for (key,) in rows))
 
 
-def _open_metadata() -> TableValuedAlias:
+def _make_json_tree_table() -> TableValuedAlias:
     return func.json_tree(conversation.c.details).table_valued("key", "atom", "path", "type")
 
 
-def _is_under_key(part: TableValuedAlias, key: str) -> ColumnElement[bool]:
+def _make_under_key_condition(part: TableValuedAlias, key: str) -> ColumnElement[bool]:
     # An element of a list has a number for its key, and the list's own key ends its path.
     inside = func.substr(part.c.path, -len(key) - 1) == f".{key}"
     written = json.dumps(key, ensure_ascii=False)

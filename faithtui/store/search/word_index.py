@@ -110,16 +110,16 @@ def rebuild_index(connection: Connection) -> None:
     """
     for name in ("search_conversation", "search_claim", "search_document"):
         connection.exec_driver_sql(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
-    index_conversations(connection, _list_ids_to_index(connection, conversation.c.id))
-    index_claims(connection, _list_ids_to_index(connection, claim.c.id))
-    index_documents(connection, _list_ids_to_index(connection, document.c.id))
+    index_conversations(connection, _list_all_ids(connection, conversation.c.id))
+    index_claims(connection, _list_all_ids(connection, claim.c.id))
+    index_documents(connection, _list_all_ids(connection, document.c.id))
 
 
-def _list_ids_to_index(connection: Connection, key: ColumnElement[int]) -> list[int]:
+def _list_all_ids(connection: Connection, key: ColumnElement[int]) -> list[int]:
     return list(connection.execute(select(key).order_by(key)).scalars())
 
 
-def make_word_query(value: str, *, begins: bool) -> str:
+def make_phrase_query(value: str, *, begins: bool) -> str:
     """Write words as a full-text query that finds them one after the other.
 
     Nothing of what was typed can be read as an operator: it stands in quotation marks as a whole,

@@ -109,7 +109,7 @@ def _rater_line(
     return make_line(
         Piece(f" {fit_text(name, width)}", look),
         Piece(f"{fmt.format_count(figures.n):>{_COUNT}}  ", ""),
-        Piece(fit_text(_format_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
+        Piece(fit_text(_format_value_with_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
         Piece(fit_text(_format_figure(figures.ac1), _AC1)),
         Piece(_format_figure(figures.recall) if found else ""),
     )
@@ -121,7 +121,7 @@ def _format_figure(value: Estimate) -> str:
     return fmt.format_number(value.value, 3)
 
 
-def _format_interval(value: Estimate) -> str:
+def _format_value_with_interval(value: Estimate) -> str:
     text = _format_figure(value)
     if (
         value.n < LEAST_CLAIMS
@@ -138,15 +138,15 @@ def _self_agreement_pieces(own: SelfAgreement) -> list[Piece]:
     if own.same.value is not None:
         pieces.append(Piece(f"{own.same.value:.0%} the same", "strong"))
     if own.n >= LEAST_CLAIMS and own.kappa.value is not None:
-        pieces.append(Piece(f" · κ {_format_interval(own.kappa)}"))
-    return [*pieces, Piece(f" · {_format_gap(own.gap_s)} between", "quiet")]
+        pieces.append(Piece(f" · κ {_format_value_with_interval(own.kappa)}"))
+    return [*pieces, Piece(f" · {_format_time_between(own.gap_s)} between", "quiet")]
 
 
-def _format_gap(seconds: float) -> str:
+def _format_time_between(seconds: float) -> str:
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
-            return fmt.count_in_words(round(seconds / size), word)
-    return fmt.count_in_words(round(max(0.0, seconds)), "second")
+            return fmt.format_count_with_noun(round(seconds / size), word)
+    return fmt.format_count_with_noun(round(max(0.0, seconds)), "second")
 
 
 def choose_judge_columns(compared: RaterRecords) -> tuple[RunId, ...]:
@@ -154,7 +154,9 @@ def choose_judge_columns(compared: RaterRecords) -> tuple[RunId, ...]:
     return tuple(each.id for each in compared.runs[:MOST_JUDGES])
 
 
-def claim_head(compared: RaterRecords, most: int, spec: "MetricSpec", width: int) -> Line:
+def format_claim_list_heading(
+    compared: RaterRecords, most: int, spec: "MetricSpec", width: int
+) -> Line:
     """Draw the headings of the list; `most` people said something about one claim."""
     people = " ".join(LETTERS[:most])
     judges = (
@@ -214,7 +216,7 @@ def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]
     if claim is None:
         return [make_line(Piece(" nothing chosen", "quiet"))]
     if height < _SIDES_FROM:
-        return _strip_lines(found, claim, width)
+        return _format_compact_opinion_lines(found, claim, width)
     return _side_by_side_lines(found, claim, width, height)
 
 
@@ -277,7 +279,9 @@ def _judge_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     return pieces
 
 
-def _strip_lines(found: FinalVerdictView, claim: ClaimOpinions, width: int) -> list[Line]:
+def _format_compact_opinion_lines(
+    found: FinalVerdictView, claim: ClaimOpinions, width: int
+) -> list[Line]:
     room = width - 2
     opinions = order_anonymously(claim)
     share = max(12, room // max(1, min(3, len(opinions))) - 1)
@@ -332,7 +336,7 @@ def _side_by_side_lines(
         last = [
             Piece("last ", "quiet"),
             Piece(found.last),
-            *found.keys.make_pieces(" · {adjudicate.undo} undoes", "quiet"),
+            *found.keys.fill_in_keys_as_pieces(" · {adjudicate.undo} undoes", "quiet"),
         ]
         lines += wrap(last, width - 1, first=pad, most=3)
     return lines
@@ -399,7 +403,9 @@ def next_step_lines(
     """Say how something would come into the list, a way each."""
     lines: list[Line] = []
     for each in _explain_empty_list(compared, chosen, spec)[1:]:
-        lines += wrap(keys.make_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("   ")])
+        lines += wrap(
+            keys.fill_in_keys_as_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("   ")]
+        )
     return lines
 
 

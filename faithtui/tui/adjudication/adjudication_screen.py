@@ -116,7 +116,7 @@ class AdjudicateScreen(FaithScreen):
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.reader = ClaimReader(self)
-        self.undo = LabelUndo(self, self.labels.show_step)
+        self.undo = LabelUndo(self, self.labels.show_undo_result)
         self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
     def compose(self) -> ComposeResult:
@@ -280,13 +280,13 @@ class AdjudicateScreen(FaithScreen):
             return BLANK
         if not claim.is_open and claim.judges and width >= draw.JUDGES_FROM:
             if not self._drawn_with_judge:
-                self.call_later(self._record_drawn_with_judge)
+                self.call_later(self._record_judge_exposure)
             self._drawn_with_judge.append(claim.item)
         return draw.claim_line(
             row, claim, self.compared, self._count_opinion_columns(), self.spec.labels, width
         )
 
-    def _record_drawn_with_judge(self) -> None:
+    def _record_judge_exposure(self) -> None:
         """Remember whose judge was in view."""
         self.session.record_exposure(self._drawn_with_judge, in_all_runs=True)
         self._drawn_with_judge.clear()
@@ -294,7 +294,9 @@ class AdjudicateScreen(FaithScreen):
     def _draw_head(self, width: int) -> Line:
         if self.compared is None or self.spec is None:
             return BLANK
-        return draw.claim_head(self.compared, self._count_opinion_columns(), self.spec, width)
+        return draw.format_claim_list_heading(
+            self.compared, self._count_opinion_columns(), self.spec, width
+        )
 
     def _draw_rater_figures(self) -> None:
         compared, found, spec = self.compared, self.raters, self.spec

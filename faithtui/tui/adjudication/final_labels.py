@@ -232,7 +232,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             self.show_message(Piece("not saved", "bad strong"))
         self.screen.reload()
 
-    def show_step(self, step: UndoneStep) -> None:
+    def show_undo_result(self, step: UndoneStep) -> None:
         """Go to the claim concerned, and say what was taken back."""
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))

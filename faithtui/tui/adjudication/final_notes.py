@@ -45,7 +45,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self._noted = chosen
-        self.screen.open_line(self.screen.note, note)
+        self.screen.show_input_line(self.screen.note, note)
 
     def _find_note(self, chosen: "SelectedClaim") -> str:
         final = chosen.claim.final

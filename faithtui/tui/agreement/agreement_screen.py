@@ -20,7 +20,7 @@ from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
-from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, call_with_row
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_row_answer_callback
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -218,7 +218,7 @@ class AgreementScreen(FaithScreen):
         self.refresh_bindings()
 
     def _show_instead_of_figures(self, words: str) -> None:
-        line = Line(tuple(self.keys.make_pieces(f" {words}", "strong")))
+        line = Line(tuple(self.keys.fill_in_keys_as_pieces(f" {words}", "strong")))
         self.matrix.forget_level()
         for pane in self.query_one(AgreementPanes).query(Pane):
             pane.show(lambda _width: [])
@@ -256,7 +256,7 @@ class AgreementScreen(FaithScreen):
                 Piece(
                     f"{fmt.format_count(level.agreement.n)} of "
                     f"{fmt.format_count(level.coverage.units)} "
-                    f"{units[1]} · {fmt.count_in_words(level.agreement.clusters, 'group')}"
+                    f"{units[1]} · {fmt.format_count_with_noun(level.agreement.clusters, 'group')}"
                 ),
             ],
         )
@@ -278,7 +278,7 @@ class AgreementScreen(FaithScreen):
             if f"agreement.{pane}" in keys
         ]
         parts = [pane for _, pane, _, _ in PARTS if f"agreement.{pane}" in keys]
-        choose = call_with_row(lambda row: self.action_part(parts[row]))
+        choose = make_row_answer_callback(lambda row: self.action_part(parts[row]))
         self.input_queue.open_window(KeyListDialog("Parts", entries), choose)
 
     def action_part(self, pane: str) -> None:

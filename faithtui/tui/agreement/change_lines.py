@@ -11,7 +11,7 @@ _NAME = 16
 _P = 46
 
 
-def change_lines(change: RunComparison, width: int) -> list[Line]:
+def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]:
     """Say how accuracy and kappa change, how sure that is, and what it rests on.
 
     Args:
@@ -24,12 +24,12 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
         *_run_lines("B", change.b, width),
         BLANK,
         *_text_lines(
-            f"{fmt.count_in_words(report.n_common, 'claim')} in "
-            f"{fmt.count_in_words(report.clusters, 'group')} of "
+            f"{fmt.format_count_with_noun(report.n_common, 'claim')} in "
+            f"{fmt.format_count_with_noun(report.clusters, 'group')} of "
             "conversations, judged by both and labelled by annotators",
             width,
         ),
-        *([] if not change.weighting else _quoted_lines(change.weighting, width)),
+        *([] if not change.weighting else _format_escaped_lines(change.weighting, width)),
         BLANK,
         *_estimate_lines(
             "accuracy", report.accuracy_a, report.accuracy_b, report.difference, width
@@ -81,7 +81,7 @@ def _text_lines(words: str, width: int) -> list[Line]:
     return wrap([Piece(words)], width - 1, first=[Piece(" ")])
 
 
-def _quoted_lines(words: str, width: int) -> list[Line]:
+def _format_escaped_lines(words: str, width: int) -> list[Line]:
     return wrap([escape_line(words, limit=400)], width - 1, first=[Piece(" ")])
 
 
@@ -113,17 +113,19 @@ def _list_notes(change: RunComparison) -> list[str]:
         if (found := integrity_sentence(row.spec.metric, row.integrity))
     ]
     notes += [
-        f"left out: {fmt.count_in_words(count, 'claim')} {why}" for count, why in parts if count
+        f"left out: {fmt.format_count_with_noun(count, 'claim')} {why}"
+        for count, why in parts
+        if count
     ]
     if change.only_a or change.only_b:
         notes.append(
-            f"not compared: {fmt.count_in_words(change.only_a, 'claim')} only A judged, "
+            f"not compared: {fmt.format_count_with_noun(change.only_a, 'claim')} only A judged, "
             f"{fmt.format_count(change.only_b)} only B"
         )
     if change.in_view:
         notes.append(
             f"{fmt.format_count(change.in_view)} of "
-            f"{fmt.count_in_words(change.report.n_common, 'claim')} were "
+            f"{fmt.format_count_with_noun(change.report.n_common, 'claim')} were "
             "labelled with a judge's verdict shown, which favours that judge"
         )
     if change.opening is not None:

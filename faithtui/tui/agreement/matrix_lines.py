@@ -10,7 +10,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     count_votes,
     decide_answer_by_majority,
-    list_winners,
+    list_majority_labels,
 )
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.missing_figures import explain_class_figure, explain_kappa
@@ -25,7 +25,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Seve
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.part_lines import estimate_line, next_step_lines, shade_count
-from faithtui.tui.metric_view import count_units, name_units_at_level
+from faithtui.tui.metric_view import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -91,7 +91,7 @@ def list_cell_units(
             each.conversation,
             each.key,
             each.turn,
-            f"score {fmt.format_score(each.score)} over {count_units(each.claims, spec)}",
+            f"score {fmt.format_score(each.score)} over {format_unit_count(each.claims, spec)}",
         )
         for each in readings.answers
         if each.passes is not None
@@ -104,13 +104,15 @@ def list_cell_units(
 def _read_consensus(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
     """Read what people say of a claim by a rule for `idk`; None for a tie."""
     if claim.reviewers > 1:
-        winners = list_winners(count_votes(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM}))
+        winners = list_majority_labels(
+            count_votes(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM})
+        )
         if winners:
             return winners[0] if len(winners) == 1 else None
     return words.get(claim.human or "")
 
 
-def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
+def _plan_column_widths(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
     """Share a line of the matrix out.
 
     Returns:
@@ -138,7 +140,7 @@ def matrix_lines(
     counts = level.table.counts
     missing = any(level.unjudged)
     most = max(map(max, counts), default=0)
-    size, head, end, whole = _matrix_room(level, width)
+    size, head, end, whole = _plan_column_widths(level, width)
 
     def format_count(count: int) -> str:
         return str(count) if whole or count < 10_000 else fmt.format_compact_count(count)
@@ -207,10 +209,10 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     if level.chance is not None:
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    humans = report.get_humans(level.level)
+    humans = report.get_human_report(level.level)
     if humans is not None:
         lines += estimate_line("human α", humans.krippendorff_alpha, width, name_width=9)
-    groups = fmt.count_in_words(level.agreement.clusters, "group")
+    groups = fmt.format_count_with_noun(level.agreement.clusters, "group")
     way = f"over {groups}, the wider of two"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
         way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
@@ -302,7 +304,10 @@ def answer_score_lines(report: AgreementReport, width: int) -> list[Line]:
     ]
     lines = wrap(
         [
-            Piece(f"{fmt.count_in_words(scores.answers, 'answer')} rated by annotators", "quiet"),
+            Piece(
+                f"{fmt.format_count_with_noun(scores.answers, 'answer')} rated by annotators",
+                "quiet",
+            ),
             Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
         ],
         width - 1,
@@ -385,10 +390,12 @@ def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
         each.level in (None, level) and each.severity is not Severity.INFO
         for each in report.warnings
     )
-    return f"Summary and {fmt.count_in_words(count, 'warning')}" if count else "Summary"
+    return f"Summary and {fmt.format_count_with_noun(count, 'warning')}" if count else "Summary"
 
 
-def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
+def format_headline_and_warning_lines(
+    report: AgreementReport, level: ReportLevel, width: int
+) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
         [escape_line(write_headline(get_level_report(report, level), report.passing), "strong")],
@@ -430,13 +437,13 @@ def explain_passing(report: AgreementReport) -> str:
     )
 
 
-def blind_lines(width: int) -> list[Line]:
+def format_hidden_claims_lines(width: int) -> list[Line]:
     """Say why no single claim is listed."""
     words = "Hidden while you work blind: verdicts and labels of single claims. Totals stay."
     return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
 
 
-def difference_lines(
+def format_disagreement_lines(
     differences: Sequence[Disagreement], labels: LabelSet, words: str, width: int
 ) -> list[Line]:
     """List where judge and people differ, as far as anybody reads on.
@@ -520,7 +527,7 @@ def nothing_labelled_lines(report: AgreementReport, spec: "MetricSpec", width: i
         *wrap(
             [
                 Piece(
-                    f"This run has {count_units(report.claims.coverage.units, spec)}, and no "
+                    f"This run has {format_unit_count(report.claims.coverage.units, spec)}, and no "
                     f"{spec.units[0]} has a human label. A claim without a label is not counted, "
                     f"so there "
                     "is no figure."

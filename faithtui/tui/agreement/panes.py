@@ -8,7 +8,10 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
-from faithtui.tui.agreement.marked_lines import has_marked, marked_lines
+from faithtui.tui.agreement.marked_lines import (
+    has_evidence_or_complete_answers,
+    format_evidence_and_recall_lines,
+)
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import name_units_at_level
@@ -90,14 +93,14 @@ class AgreementPanes(Panes):
             ),
             "rate": (
                 lambda w: [
-                    *parts.rate_lines(level, w),
+                    *parts.format_pass_rate_lines(level, w),
                     *draw.headed_lines(
                         "scores of answers", draw.answer_score_lines(report, w), not wide
                     ),
                     *draw.headed_lines(
                         "evidence and extraction",
-                        marked_lines(report, w),
-                        narrow and has_marked(report),
+                        format_evidence_and_recall_lines(report, w),
+                        narrow and has_evidence_or_complete_answers(report),
                     ),
                 ],
                 f"Pass rate of {units[1]}",
@@ -129,7 +132,7 @@ class AgreementPanes(Panes):
                 lambda w: parts.slice_lines(report, w),
                 f"Where the judge goes wrong{named}",
             ),
-            "people": (lambda w: parts.people_lines(report, w), "Annotators"),
+            "people": (lambda w: parts.format_annotator_agreement_lines(report, w), "Annotators"),
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),
@@ -140,15 +143,18 @@ class AgreementPanes(Panes):
                 "Scores",
             ),
             "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
-            "marked": (lambda w: marked_lines(report, w), f"Evidence and extraction{interval}"),
+            "marked": (
+                lambda w: format_evidence_and_recall_lines(report, w),
+                f"Evidence and extraction{interval}",
+            ),
             "progress": (
-                lambda w: parts.progress_lines(
+                lambda w: parts.format_labels_needed_lines(
                     report, w, progress.scrollable_content_region.height
                 ),
                 f"While labelling{named}",
             ),
             "differences": (
-                lambda w: draw.difference_lines(
+                lambda w: draw.format_disagreement_lines(
                     level.disagreements,
                     labels,
                     "is:disagreement" if level.table.categories == labels.names else "",
@@ -158,7 +164,7 @@ class AgreementPanes(Panes):
             ),
             "warnings": (
                 lambda w: (
-                    draw.warning_lines(report, kind, w)
+                    draw.format_headline_and_warning_lines(report, kind, w)
                     if report.primary_level.coverage.compared
                     else draw.nothing_labelled_lines(report, spec, w)
                 ),
@@ -173,7 +179,7 @@ class AgreementPanes(Panes):
             self.query_one(f"#{name}", Pane).show(build, title=title)
         if blind:
             self.query_one("#differences", RowPane).show(
-                draw.blind_lines, title="Where they differ"
+                draw.format_hidden_claims_lines, title="Where they differ"
             )
         self.query_one("#differences", RowPane).hint = self._keys.fill_in_keys(
             "J judge → human · {list.open} opens"
@@ -192,5 +198,5 @@ def _list_empty_panes(report: AgreementReport, level: "LevelReport") -> "Iterato
         yield "people"
     if not report.unit_scores and not report.scores.answers:
         yield "scores"
-    if not has_marked(report):
+    if not has_evidence_or_complete_answers(report):
         yield "marked"

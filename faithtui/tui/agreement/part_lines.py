@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.population_text import describe_failed, describe_population
+from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
 from faithtui.agreement.report.model import (
     AgreementReport,
     Breakdown,
@@ -16,7 +16,7 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
 from faithtui.tui.agreement.curve_lines import curve_lines, draw_reliability_bin, share_bar
-from faithtui.tui.samples.sample_lines import describe_sequences
+from faithtui.tui.samples.sample_lines import describe_confidence_sequences
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
@@ -82,12 +82,12 @@ def estimate_line(
     return shorter if len(shorter) < len(lines) else lines
 
 
-def share_line(name: str, value: Estimate, width: int) -> list[Line]:
+def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line]:
     """Draw a share of units that pass, in percent as in the headline."""
     if value.value is None:
         return estimate_line(name, value, width, name_width=12)
     if value.ci_low is None or value.ci_high is None:
-        rest = f"({fmt.describe_reason(value.reason)})" if value.reason is not None else ""
+        rest = f"({fmt.describe_missing_reason(value.reason)})" if value.reason is not None else ""
     elif value.ci_low == value.ci_high:
         rest = "counted"
     else:
@@ -103,14 +103,14 @@ def share_line(name: str, value: Estimate, width: int) -> list[Line]:
     )
 
 
-def rate_lines(level: LevelReport, width: int) -> list[Line]:
+def format_pass_rate_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the share that passes: by the judge, by people, and corrected."""
     rate = level.rate
     lines = [
-        *share_line("judge", rate.judge_raw, width),
-        *share_line(_name_whole(level), rate.corrected_this_run, width),
-        *share_line("new data", rate.corrected_future, width),
-        *share_line("human labels", rate.label_mean, width),
+        *format_percentage_lines("judge", rate.judge_raw, width),
+        *format_percentage_lines(_name_target_population(level), rate.corrected_this_run, width),
+        *format_percentage_lines("new data", rate.corrected_future, width),
+        *format_percentage_lines("human labels", rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
@@ -126,14 +126,14 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     for each in rate.assumptions:
         lines += wrap([Piece(f"if {each}", "quiet")], width - 1, first=PAD)
     if level.design.population is not None:
-        for sentence in describe_failed(level.design.population):
+        for sentence in describe_unmeasured_results(level.design.population):
             lines += wrap([Piece(sentence, "warn")], width - 1, first=PAD)
         words = f"all shares are of {describe_population(level.design.population)}"
         lines += wrap([escape_line(words, "quiet", limit=400)], width - 1, first=PAD)
     return lines
 
 
-def _name_whole(level: LevelReport) -> str:
+def _name_target_population(level: LevelReport) -> str:
     return "this run" if level.design.population is None else "population"
 
 
@@ -148,23 +148,21 @@ def _describe_bias(level: LevelReport) -> str:
     return f"the judge is too {word} by {100 * abs(judge - people.value):.1f} points"
 
 
-def people_lines(report: AgreementReport, width: int) -> list[Line]:
+def format_annotator_agreement_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw each person against the judge, people among themselves, blind against shown."""
     if not report.raters and report.answer_humans is None:
         return wrap([Piece("nobody has labelled anything", "quiet")], width - 1, first=PAD)
     lines: list[Line] = []
     for each in report.raters:
         name = escape_line(each.reviewer, "human strong", limit=30)
-        counts = (
-            f" {fmt.count_in_words(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
-        )
-        counts += f", {fmt.count_in_words(each.overrides, 'override')}"
+        counts = f" {fmt.format_count_with_noun(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
+        counts += f", {fmt.format_count_with_noun(each.overrides, 'override')}"
         if each.median_seconds is not None:
             counts += f", {each.median_seconds:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
         lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
     for level in report.levels:
-        humans = report.get_humans(level.level)
+        humans = report.get_human_report(level.level)
         if humans is None:
             if level.coverage.reviewed:
                 words = f"no {level.unit[0]} has labels of two annotators: how far they agree, "
@@ -237,7 +235,9 @@ def _slice_lines(found: Breakdown, width: int) -> list[Line]:
             )
         )
     if found.suppressed:
-        words = f"{fmt.count_in_words(found.suppressed, 'part')} with fewer than 10 not shown"
+        words = (
+            f"{fmt.format_count_with_noun(found.suppressed, 'part')} with fewer than 10 not shown"
+        )
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
@@ -247,15 +247,15 @@ def unit_score_lines(report: AgreementReport, width: int) -> list[Line]:
     lines: list[Line] = []
     for each in report.unit_scores:
         lines += [BLANK] if lines else []
-        lines += _unit_scores(each, width)
+        lines += _format_unit_score_lines(each, width)
     if not lines:
         return wrap([Piece("no window has a score of both", "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
+def _format_unit_score_lines(found: UnitScoreReport, width: int) -> list[Line]:
     name = found.level.value
-    words = f"{fmt.count_in_words(found.n, name)} with both scores"
+    words = f"{fmt.format_count_with_noun(found.n, name)} with both scores"
     left_out = [
         f"{fmt.format_count(count)} {what}"
         for count, what in (
@@ -343,7 +343,7 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
     return lines
 
 
-def progress_lines(report: AgreementReport, width: int, height: int) -> list[Line]:
+def format_labels_needed_lines(report: AgreementReport, width: int, height: int) -> list[Line]:
     """Draw the watched figure over the labels, and how many are still needed."""
     found = report.progress
     name = "kappa" if found.target == "cohen_kappa" else "agreement"
@@ -362,7 +362,7 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
         words += "few unfaithful units to be trusted"
     lines = wrap([Piece(words, "strong")], width - 1, first=PAD)
     if found.sequences is not None:
-        words = describe_sequences(found.sequences, report.confidence_level)
+        words = describe_confidence_sequences(found.sequences, report.confidence_level)
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     room = max(6, min(16, height - len(lines)))
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
@@ -376,7 +376,7 @@ def _describe_labels_needed(report: AgreementReport) -> str:
     needed, claims = report.progress.labels_still_needed or 0, report.claims
     left = claims.coverage.unreviewed
     if needed < left:
-        return f"{fmt.count_in_words(needed, 'label')} more"
+        return f"{fmt.format_count_with_noun(needed, 'label')} more"
     if not left:
         return "labels of other conversations"
     units = f"{fmt.format_count(left)} {claims.unit[left > 1]}"

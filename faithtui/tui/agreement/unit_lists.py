@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import explain_blind_refusal
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import name_units_at_level
 from faithtui.tui.samples.queue import find_item_of_conversation
@@ -53,7 +53,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
         self.input_queue.open_window(
             PickDialog(
-                f"judge {judge}, human {human}: {fmt.count_in_words(len(units), *words)}",
+                f"judge {judge}, human {human}: {fmt.format_count_with_noun(len(units), *words)}",
                 lambda width: draw.unit_lines(units, finding, width),
                 seen=lambda seen: self._record_exposure([units[at].conversation for at in seen]),
             ),
@@ -88,7 +88,7 @@ class UnitLists(Controller["AgreementScreen"]):
                 draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             )
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
     async def open_unit(self, unit: draw.ListedUnit) -> None:
         """Find the conversation of a unit in the run and review it."""

@@ -18,10 +18,10 @@ from faithtui.domain.scores import (
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
 from faithtui.tui.conversations.list_facts import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import count_units
+from faithtui.tui.metric_view import format_unit_count
 from faithtui.tui.replies.reply_lines import format_call_cost
 from faithtui.tui.review.lines.images import image_lines, image_numbers
-from faithtui.tui.review.lines.transcript import explain_not_used
+from faithtui.tui.review.lines.transcript import explain_unread_context
 from faithtui.tui.runs.run_lines import integrity_lines, run_crumbs, run_status
 from faithtui.tui.screen.filter_matches import highlight_matches
 from faithtui.tui.theme import format as fmt
@@ -112,16 +112,16 @@ def list_title_pieces(
     """
     words, look = run_status(run)
     answers = facts.answer_labels
-    imported = fmt.count_in_words(answers, "answer") if answers else ""
+    imported = fmt.format_count_with_noun(answers, "answer") if answers else ""
     return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
         Piece("labelled: ", "quiet"),
         Piece(f"{imported} · " if imported else "", "human"),
-        Piece(f"{run.labelled} of {count_units(run.claims, spec)}", "quiet"),
+        Piece(f"{run.labelled} of {format_unit_count(run.claims, spec)}", "quiet"),
     ]
 
 
-def item_head(spec: "MetricSpec", width: int) -> Line:
+def format_list_heading(spec: "MetricSpec", width: int) -> Line:
     """Name the columns of the conversation list, and the verdicts in the order of their counts."""
     at = _Columns.for_width(width)
     room = at.bar + at.counts
@@ -167,28 +167,28 @@ def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line
     opening = escape_line(row.opening, shade, limit=200)
     left = [
         Piece("> " if here else "  ", shade),
-        *_fill(highlight_matches(opening, options.wanted), at.opening),
+        *_pad_to_width(highlight_matches(opening, options.wanted), at.opening),
     ]
-    right = _fill([Piece(" "), *highlight_matches(key, options.wanted)], at.key)
+    right = _pad_to_width([Piece(" "), *highlight_matches(key, options.wanted)], at.key)
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
         told = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
             told += f": {escape_line(row.reason, limit=120).text}"
         room = width - 2 - at.opening - at.key
         why = Piece(f" {told}", "quiet" if row.state is ItemState.PENDING else "warn")
-        return make_line(*left, *_fill([why], room), *right)
+        return make_line(*left, *_pad_to_width([why], room), *right)
     return make_line(
         *left,
         *_verdict_pieces(row, options, at),
         _score_piece(row, options, at.score),
-        _human_piece(row, spec, at.human, blind=blind),
+        _format_answer_label_piece(row, spec, at.human, blind=blind),
         Piece(fit_text(f"{row.own_labels}/{row.claims}", at.done, right=True), shade or "quiet"),
-        Piece(fit_text(f" {format_marks(row, blind)}", at.marks), shade or "warn"),
+        Piece(fit_text(f" {format_row_symbols(row, blind)}", at.marks), shade or "warn"),
         *right,
     )
 
 
-def _fill(pieces: Sequence[Piece], width: int) -> list[Piece]:
+def _pad_to_width(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Make pieces exactly so wide."""
     kept = truncate_pieces(pieces, width) if width else []
     return [*kept, Piece(" " * (width - width_of(kept)))]
@@ -209,7 +209,7 @@ def _verdict_pieces(row: ItemRow, options: RowOptions, at: _Columns) -> list[Pie
             Piece("·" if counts else "", "quiet"),
             Piece(str(count), fmt.get_label_look(name, labels) if count else "quiet"),
         ]
-    return [Piece(" "), *drawn, Piece(" "), *_fill(counts, numbers)]
+    return [Piece(" "), *drawn, Piece(" "), *_pad_to_width(counts, numbers)]
 
 
 def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
@@ -228,7 +228,9 @@ def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
     )
 
 
-def _human_piece(row: ItemRow, spec: "MetricSpec", width: int, *, blind: bool) -> Piece:
+def _format_answer_label_piece(
+    row: ItemRow, spec: "MetricSpec", width: int, *, blind: bool
+) -> Piece:
     """Say what annotators said of whole answers where the data came with that: `no`, `1 no/4`."""
     answers = row.answer_labels
     total = sum(answers.values())
@@ -247,7 +249,7 @@ def _human_piece(row: ItemRow, spec: "MetricSpec", width: int, *, blind: bool) -
     )
 
 
-def format_marks(row: ItemRow, blind: bool) -> str:
+def format_row_symbols(row: ItemRow, blind: bool) -> str:
     """Mark what is special: `2x` two people, `?` an answer without passages, `!` a fault.
 
     A fault of the judge is not marked while that would tell what it said.
@@ -277,7 +279,7 @@ def empty_list_lines(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
             make_line(Piece("  No run chosen.", "strong")),
             BLANK,
             *wrap(
-                keys.make_pieces("{go.runs} goes to the runs; {list.open} opens one."),
+                keys.fill_in_keys_as_pieces("{go.runs} goes to the runs; {list.open} opens one."),
                 width,
                 first=pad,
             ),
@@ -322,9 +324,9 @@ def item_detail_lines(
         [
             escape_line(row.source, "quiet", limit=60),
             Piece(
-                f" · {fmt.count_in_words(row.turns, 'turn')} · "
-                f"{fmt.count_in_words(row.windows, 'window')} · "
-                f"{count_units(row.claims, spec)}",
+                f" · {fmt.format_count_with_noun(row.turns, 'turn')} · "
+                f"{fmt.format_count_with_noun(row.windows, 'window')} · "
+                f"{format_unit_count(row.claims, spec)}",
                 "quiet",
             ),
         ],
@@ -342,12 +344,14 @@ def item_detail_lines(
                 make_line(Piece(f" {name:<16}", "quiet"), fmt.format_score_change(judge, people))
             )
         if overridden != row.scores:
-            words = f"with overrides, {row.labelled} of {count_units(row.claims, spec)} reviewed"
+            words = (
+                f"with overrides, {row.labelled} of {format_unit_count(row.claims, spec)} reviewed"
+            )
             lines += wrap([Piece(f"→ {words}", "quiet")], width - 1, first=pad)
-        lines += left_out_lines(row, width)
+        lines += format_unscored_windows_lines(row, width)
         lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
-        told = f"{format_call_cost(calls)} · {fmt.count_in_words(calls.calls, 'call')}"
+        told = f"{format_call_cost(calls)} · {fmt.format_count_with_noun(calls.calls, 'call')}"
         lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
         words = f"{row.reviewers} annotators gave labels"
@@ -356,7 +360,7 @@ def item_detail_lines(
         words = "an answer has no passages behind it"
         lines += wrap([Piece("? ", "warn"), Piece(words)], width - 1, first=pad)
     if row.missing and not blind:
-        words = f"! {count_units(row.missing, spec)} without a verdict"
+        words = f"! {format_unit_count(row.missing, spec)} without a verdict"
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if row.reason and not blind:
         lines += wrap(
@@ -370,7 +374,7 @@ def item_detail_lines(
     return lines + turn_lines(turns, spec, width, wanted)
 
 
-def left_out_lines(row: ItemRow, width: int) -> list[Line]:
+def format_unscored_windows_lines(row: ItemRow, width: int) -> list[Line]:
     """Say which windows no mean counts, by the judge and with people's labels, and why."""
     pad = [Piece(" ")]
     lines: list[Line] = []
@@ -410,11 +414,13 @@ def turn_lines(
                 pieces.append(Piece(" [context unknown]", "quiet"))
             else:
                 pieces.append(
-                    Piece(f" [{fmt.count_in_words(len(turn.documents), 'passage')}]", "quiet")
+                    Piece(
+                        f" [{fmt.format_count_with_noun(len(turn.documents), 'passage')}]", "quiet"
+                    )
                 )
         elif turn.documents:
-            count = fmt.count_in_words(len(turn.documents), "passage")
-            pieces.append(Piece(f" [{count}, {explain_not_used(spec)}]", "quiet"))
+            count = fmt.format_count_with_noun(len(turn.documents), "passage")
+            pieces.append(Piece(f" [{count}, {explain_unread_context(spec)}]", "quiet"))
         lines += wrap(pieces, width - 1, first=first)
         documents = [image for each in turn.documents or () for image in each.images]
         images = (*turn.images, *(each for each in documents if each not in turn.images))

@@ -18,7 +18,7 @@ from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
     empty_list_lines,
-    item_head,
+    format_list_heading,
     item_line,
     list_title_pieces,
     make_legend,
@@ -30,7 +30,7 @@ from faithtui.tui.conversations.list_facts import (
     ListMark,
     LoadedList,
     read_facts,
-    read_mark,
+    read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.messages import ShowScreen
@@ -114,7 +114,7 @@ class ConversationsScreen(FilteredListScreen):
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.find_item)
-        self.blind_mode = BlindMode(self, self.actions.show_under_new_terms)
+        self.blind_mode = BlindMode(self, self.actions.refresh_after_blind_change)
         self.add_controllers(
             self.actions, self.images, self.replies, self.quick_filters, self.blind_mode
         )
@@ -213,11 +213,11 @@ class ConversationsScreen(FilteredListScreen):
         """Look whether anything of the run changed, which costs little however long the list is."""
         if self.session.run is None:
             return
-        row, mark = await self.read(read_mark, self.session.store, self.session.run)
+        row, mark = await self.read(read_run_and_change_stamp, self.session.store, self.session.run)
         if mark != self.mark:
-            self.call_later(self._follow_change, row, mark)
+            self.call_later(self._refresh_after_store_change, row, mark)
 
-    def _follow_change(self, run: RunRow, mark: ListMark) -> None:
+    def _refresh_after_store_change(self, run: RunRow, mark: ListMark) -> None:
         """Read the rows that are seen again, and the order only where it may be another one."""
         if self.run_row is None or run.id != self.run_row.id or self.pager is None:
             self.search()
@@ -258,7 +258,7 @@ class ConversationsScreen(FilteredListScreen):
         if run is None:
             self.call_later(self.show_list, LoadedList(None, None, ()))
             return
-        row, mark = await self.read(read_mark, self.session.store, run)
+        row, mark = await self.read(read_run_and_change_stamp, self.session.store, run)
         facts = self.facts
         if facts.run != run:
             facts = await self.read(read_facts, self.session.store, run)
@@ -301,13 +301,13 @@ class ConversationsScreen(FilteredListScreen):
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
             count += f" of {fmt.format_count(row.conversations)}"
-        self.items.show(self.pager, self.find_start(at), title=f"Conversations {count}")
+        self.items.show(self.pager, self.choose_initial_row(at), title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
             self.items.show_legend(make_legend(loaded.spec, blind=self.session.is_blind))
         self._show_title(row)
         self.quick_filters.refresh()
-        self.show_order()
+        self.show_filter_status()
         self._follow_row()
         self.refresh_bindings()
 
@@ -352,7 +352,7 @@ class ConversationsScreen(FilteredListScreen):
         return item_line(row, options, width, here)
 
     def _draw_head(self, width: int) -> Line:
-        return BLANK if self.spec is None else item_head(self.spec, width)
+        return BLANK if self.spec is None else format_list_heading(self.spec, width)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:

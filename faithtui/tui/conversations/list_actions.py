@@ -20,7 +20,7 @@ from faithtui.tui.agreement.export import (
     write_run_report,
 )
 from faithtui.tui.allowed_actions import FILES, check_allowed
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested, ShowScreen
 from faithtui.tui.samples.queue import ClaimQueue, find_open_item
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -70,7 +70,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         ),
     ]
 
-    def show_under_new_terms(self) -> None:
+    def refresh_after_blind_change(self) -> None:
         """Show what may be seen now; the order is read again, as another one may be allowed."""
         self.screen.items.refresh()
         self.screen.preview.show()
@@ -93,7 +93,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         else:
             self.screen.items.cursor = at
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("gather")
     async def action_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
@@ -110,7 +110,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         title = make_visible_line(self.screen.state.filter, 60)
         if marks:
             found = tuple(each for each in found if each[0] in marks)
-            count = fmt.count_in_words(len(marks), "marked conversation")
+            count = fmt.format_count_with_noun(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
         tells = self.screen.active_filter.reveals_judge
         newest = await self.read(self.session.store.reviews.read_newest_event)
@@ -147,7 +147,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             self.show_message(*describe_report_paths(paths))
             return
         items = [ItemId(item) for item in self.screen.marks or self.screen.listed_entries]
-        count = fmt.count_in_words(len(items), "conversation")
+        count = fmt.format_count_with_noun(len(items), "conversation")
         self.show_message(Piece(f"writing {count} …", "quiet"))
         # The thread goes on when the app is left, so it is told to stop.
         left = threading.Event()
@@ -175,10 +175,10 @@ class ConversationActions(Controller["ConversationsScreen"]):
                 "yours"
             ) from error
         lines = conversation_json_lines(session.store, items, session.reviewer)
-        write_text(path, _stop_when_left(left, lines), force=False)
+        write_text(path, _iter_lines_unless_app_left(left, lines), force=False)
         return path
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("retry")
     async def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
@@ -216,7 +216,7 @@ def _is_unscored_for_missing_verdict(row: ItemRow) -> bool:
     return row.scores is not None and row.scores.windowed.state is ScoreState.INCOMPLETE
 
 
-def _stop_when_left(left: threading.Event, lines: Iterable[str]) -> Iterator[str]:
+def _iter_lines_unless_app_left(left: threading.Event, lines: Iterable[str]) -> Iterator[str]:
     """Give lines for as long as somebody wants them.
 
     Raises:

@@ -47,11 +47,11 @@ class LoadedList:
     facts: ListFacts = NO_FACTS
 
 
-def read_mark(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
+def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what tells whether anything of it changed."""
     newest = store.reviews.find_newest_event()
     row = read_run(store, run)
-    return row, (_without_calls(row), newest)
+    return row, (_clear_call_counters(row), newest)
 
 
 def read_facts(store: "Store", run: RunId) -> ListFacts:
@@ -62,11 +62,14 @@ def read_facts(store: "Store", run: RunId) -> ListFacts:
         TermName.SOURCE: run_contents.list_sources(run),
     }
     return ListFacts(
-        run, run_contents.find_common_prefix(run), run_contents.count_answer_labels(run), known
+        run,
+        run_contents.find_common_key_prefix(run),
+        run_contents.count_imported_answer_labels(run),
+        known,
     )
 
 
-def _without_calls(row: RunRow) -> RunRow:
+def _clear_call_counters(row: RunRow) -> RunRow:
     """Leave out what changes with every call and no row of the list shows."""
     return replace(
         row,

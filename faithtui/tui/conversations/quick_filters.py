@@ -95,9 +95,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
             self._count(run.id, spec, mark)
         elif self._timer is None:
             # The last change of a run may come while this rests.
-            self._timer = self.screen.set_timer(rest, self._refresh_after_rest)
+            self._timer = self.screen.set_timer(rest, self._refresh_after_delay)
 
-    def _refresh_after_rest(self) -> None:
+    def _refresh_after_delay(self) -> None:
         self._timer = None
         self.refresh()
 
@@ -151,7 +151,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         if number < len(filters):
             wanted = filters[number].text
             now = "" if self.screen.state.filter == wanted else wanted
-            self.screen.show_view(SavedView("", now, self.screen.state.sort))
+            self.screen.apply_view(SavedView("", now, self.screen.state.sort))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide them until there is a run."""

@@ -7,7 +7,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.integrity.finding_lines import entry_lines
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.samples.queue import ClaimQueue
@@ -30,16 +30,16 @@ class FindingEntries(Controller["IntegrityScreen"]):
 
     screen: "IntegrityScreen"
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
     async def offer_entries(self, run: RunId, kind: FindingKind) -> None:
         """Read the entries of a kind for choosing one."""
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
         rows = await self.read(findings.rows, ids[:MOST_LISTED])
-        self.screen.call_later(self._pick_entry, kind, rows, len(ids))
+        self.screen.call_later(self._open_entry_picker, kind, rows, len(ids))
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
     async def review_claims(
         self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
@@ -64,7 +64,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
         self.session.start_queue(queue, start)
         self.screen.post_message(ShowScreen("review"))
 
-    def _pick_entry(self, kind: FindingKind, rows: Sequence[FindingRow], total: int) -> None:
+    def _open_entry_picker(self, kind: FindingKind, rows: Sequence[FindingRow], total: int) -> None:
         """Let an entry be chosen and open it."""
 
         def entries_lines(width: int) -> list[Line]:
@@ -78,7 +78,9 @@ class FindingEntries(Controller["IntegrityScreen"]):
             if answer is not None and int(answer) < len(rows):
                 self._open_entry(kind, rows[int(answer)])
 
-        title = f"{fmt.count_in_words(total, 'entry', 'entries')} · {EXPLANATIONS[kind].title}"
+        title = (
+            f"{fmt.format_count_with_noun(total, 'entry', 'entries')} · {EXPLANATIONS[kind].title}"
+        )
 
         def record_seen(places: Sequence[int]) -> None:
             self.record_exposure([rows[place] for place in places])

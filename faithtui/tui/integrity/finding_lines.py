@@ -58,7 +58,7 @@ def kind_lines(
     summary: FindingSummary, checks: "CheckSnapshot | None", width: int, keys: KeyNames
 ) -> list[Line]:
     """List the kinds that were found with how many entries each has."""
-    lines = state_lines(summary, checks, width, keys)
+    lines = format_check_progress_lines(summary, checks, width, keys)
     rows = list_kind_rows(summary)
     if not rows:
         return lines
@@ -76,7 +76,7 @@ def kind_lines(
     return lines
 
 
-def state_lines(
+def format_check_progress_lines(
     summary: FindingSummary, checks: "CheckSnapshot | None", width: int, keys: KeyNames
 ) -> list[Line]:
     """Say how much of the run is checked."""
@@ -89,9 +89,9 @@ def state_lines(
     lines = []
     if checks is not None and checks.error is not None:
         lines += wrap([escape_line(f"stopped: {checks.error}", "bad")], width - 1, first=pad)
-    conversations = fmt.count_in_words(summary.checked, "conversation")
+    conversations = fmt.format_count_with_noun(summary.checked, "conversation")
     if summary.waiting:
-        waiting = fmt.count_in_words(summary.waiting, "conversation")
+        waiting = fmt.format_count_with_noun(summary.waiting, "conversation")
         words = f"{waiting} not checked yet; {keys('integrity.check')} checks them."
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if not summary.counts and summary.checked and not summary.waiting:
@@ -120,7 +120,7 @@ def detail_lines(
         return [
             *wrap([Piece(first)], width - 1, first=pad),
             BLANK,
-            *wrap(keys.make_pieces(second, "warn"), width - 1, first=pad),
+            *wrap(keys.fill_in_keys_as_pieces(second, "warn"), width - 1, first=pad),
         ]
     told = EXPLANATIONS[choice.kind]
     lines = [
@@ -129,10 +129,10 @@ def detail_lines(
         *wrap([Piece("what to do  ", "key"), Piece(told.to_do)], width - 1, first=pad),
         BLANK,
     ]
-    where = fmt.count_in_words(choice.count.conversations, "conversation")
+    where = fmt.format_count_with_noun(choice.count.conversations, "conversation")
     opens = "the claims" if choice.count.claims else "an entry"
     lines += wrap(
-        keys.make_pieces(
+        keys.fill_in_keys_as_pieces(
             f"in {where} · {{list.open}} reviews {opens} · {{integrity.entries}} lists entries",
             "quiet",
         ),
@@ -175,6 +175,6 @@ def blind_finding_lines(width: int, keys: KeyNames) -> list[Line]:
         BLANK,
         *[
             Line(each.pieces, 0)
-            for each in wrap(keys.make_pieces(second, "strong"), width - 1, first=pad)
+            for each in wrap(keys.fill_in_keys_as_pieces(second, "strong"), width - 1, first=pad)
         ],
     ]

@@ -271,7 +271,7 @@ class IntegrityScreen(FaithScreen):
             return
         if self.run_id is None:
             told = " There is no run yet: {go.runs}, then {runs.new} starts one."
-            words = [BLANK, make_line(*self.keys.make_pieces(told, "strong"))]
+            words = [BLANK, make_line(*self.keys.fill_in_keys_as_pieces(told, "strong"))]
             self.kinds.show(lambda _width: words, title="What looks wrong")
             return
         summary = self.summary
@@ -279,7 +279,7 @@ class IntegrityScreen(FaithScreen):
         total = sum(count.entries for count in summary.counts.values())
         self.kinds.show(
             lambda width: kind_lines(summary, checks, width, self.keys),
-            title=f"What looks wrong · {fmt.count_in_words(total, 'finding')}",
+            title=f"What looks wrong · {fmt.format_count_with_noun(total, 'finding')}",
         )
 
     def _explain_kind(self) -> None:

@@ -93,7 +93,7 @@ def default_keys() -> Mapping[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-def list_key_chains() -> tuple[KeyChain, ...]:
+def list_bindings_active_together() -> tuple[KeyChain, ...]:
     """List which keys work together: for every screen, with none and with each pane focused."""
     app = next(kind for kind in list_binding_classes() if issubclass(kind, App))
     found: list[KeyChain] = []
@@ -103,7 +103,7 @@ def list_key_chains() -> tuple[KeyChain, ...]:
         if not issubclass(screen, ModalScreen):
             outer = (*outer, merge_class_bindings(app))
         found.append(outer)
-        held = tuple(merge_class_bindings(holder) for holder in list_pane_holders(screen))
+        held = tuple(merge_class_bindings(holder) for holder in list_pane_containers(screen))
         found += [(merge_class_bindings(pane), *held, *outer) for pane in list_panes(screen)]
     return tuple(found)
 
@@ -125,7 +125,7 @@ def list_panes(screen: type[DOMNode]) -> list[type[Widget]]:
     return [each for each in _list_widgets(screen) if each.can_focus]
 
 
-def list_pane_holders(screen: type[DOMNode]) -> list[type[Widget]]:
+def list_pane_containers(screen: type[DOMNode]) -> list[type[Widget]]:
     """List what holds panes of a screen and has keys for all of them."""
     return [
         each
@@ -174,7 +174,7 @@ def normalise_key(key: str) -> str:
     return next(iter(Binding.make_bindings([Binding(key.strip(), "")]))).key
 
 
-def key_tables(keymap: Mapping[str, str] | None = None) -> str:
+def format_keys_markdown(keymap: Mapping[str, str] | None = None) -> str:
     """Write all keys as Markdown: a heading and a table per class.
 
     Args:
@@ -186,13 +186,15 @@ def key_tables(keymap: Mapping[str, str] | None = None) -> str:
         if scope != current:
             current = scope
             parts += [f"\n## {scope}\n", "| key | does | id |", "|---|---|---|"]
-        keys = " ".join(_format_cell(key) for key in format_binding_keys(binding, keymap or {}))
+        keys = " ".join(
+            _format_markdown_cell(key) for key in format_binding_keys(binding, keymap or {})
+        )
         words = KeyNames(keymap or {}).fill_in_keys(binding.tooltip)
         parts.append(f"| {keys} | {words} | `{binding.id}` |")
     return "\n".join(parts).lstrip("\n") + "\n"
 
 
-def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
+def format_presets_markdown(presets: Mapping[str, Mapping[str, str]]) -> str:
     """Write as Markdown which keys are others in which preset.
 
     Args:
@@ -207,10 +209,10 @@ def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
             continue
         seen.add(name)
         own = format_binding_keys(binding, {})
-        cells = [" ".join(map(_format_cell, own))]
+        cells = [" ".join(map(_format_markdown_cell, own))]
         for keymap in presets.values():
             changed = format_binding_keys(binding, keymap)
-            cells.append("" if changed == own else " ".join(map(_format_cell, changed)))
+            cells.append("" if changed == own else " ".join(map(_format_markdown_cell, changed)))
         words = KeyNames({}).fill_in_keys(binding.tooltip)
         lines.append(f"| {words} | `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -223,7 +225,7 @@ def format_binding_keys(binding: Binding, keymap: Mapping[str, str]) -> list[str
     return [format_key(Binding(normalise_key(key), binding.action)) for key in keys]
 
 
-def _format_cell(key: str) -> str:
+def _format_markdown_cell(key: str) -> str:
     return f"`{key}`".replace("|", "\\|")
 
 

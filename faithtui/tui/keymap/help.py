@@ -212,7 +212,7 @@ def help_lines(
         lines.append(make_line(Piece(f" {name}", "strong")))
         for each in sorted(own, key=lambda each: each.id.startswith(_MOVES)):
             lines += wrap(
-                names.make_pieces(each.words),
+                names.fill_in_keys_as_pieces(each.words),
                 width - 1,
                 first=[Piece(f"  {each.keys:<14} ", "key")],
             )
@@ -220,5 +220,5 @@ def help_lines(
         lines += [BLANK] if lines else []
         if text.title:
             lines.append(make_line(Piece(f" {text.title}", "strong")))
-        lines += wrap(names.make_pieces(text.words), width - 1, first=[Piece(" ")])
+        lines += wrap(names.fill_in_keys_as_pieces(text.words), width - 1, first=[Piece(" ")])
     return lines

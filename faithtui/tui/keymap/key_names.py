@@ -175,7 +175,7 @@ class KeyNames:
         """Put keys where a sentence has the ids of their bindings."""
         return _BINDING_PLACEHOLDER.sub(lambda found: self(found[1]), text)
 
-    def make_pieces(self, text: str, look: str = "") -> list[Piece]:
+    def fill_in_keys_as_pieces(self, text: str, look: str = "") -> list[Piece]:
         """Do the same, keys in their own look and the words in another."""
         parts = _BINDING_PLACEHOLDER.split(text)
         return [
@@ -209,7 +209,7 @@ class KeyHint:
 
         Where text is typed, a letter is a letter and no key.
         """
-        active = sort_as_written(screen.active_bindings.values())
+        active = sort_by_definition_order(screen.active_bindings.values())
         active = [each for each in active if _is_offered(each)]
         if isinstance(screen.focused, Input):
             active = [each for each in active if len(format_key(each.binding)) > 1]
@@ -245,7 +245,7 @@ def format_keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> lis
     return [format_key(each) for each in made]
 
 
-def sort_as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
+def sort_by_definition_order(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
     """Give bindings the order they were written in: another key map leaves its own at the end."""
 
     def rank_binding(binding: ActiveBinding) -> tuple[int, int]:

@@ -104,9 +104,9 @@ def load_keymap(preset: Preset, file: Path) -> dict[str, str]:
             bindings have the same key where both work.
     """
     own = read_keymap(file)
-    keymap = add_follower_keys({**preset_keymap(preset), **own}, own)
+    keymap = add_keys_of_dependent_bindings({**preset_keymap(preset), **own}, own)
     if own:
-        keymap = keep_earlier_keys(keymap, own)
+        keymap = restore_old_keys_on_clash(keymap, own)
         check_clashes(keymap, own, file)
     return keymap
 
@@ -124,7 +124,9 @@ def preset_keymap(preset: Preset) -> dict[str, str]:
     return keymap
 
 
-def add_follower_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+def add_keys_of_dependent_bindings(
+    keymap: Mapping[str, str], own: Mapping[str, str]
+) -> dict[str, str]:
     """Let bindings that repeat the keys of others follow these."""
     found = dict(keymap)
     for follower, leaders in FOLLOWERS.items():
@@ -143,12 +145,12 @@ def add_follower_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict
     return found
 
 
-def keep_earlier_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+def restore_old_keys_on_clash(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Give bindings that moved their earlier key where the user's file has the new one taken."""
-    from faithtui.tui.keymap.bindings import list_key_chains
+    from faithtui.tui.keymap.bindings import list_bindings_active_together
 
     found = dict(keymap)
-    for clash in find_clashes(list_key_chains(), keymap):
+    for clash in find_clashes(list_bindings_active_together(), keymap):
         names = {clash.first, clash.second}
         if names & own.keys():
             found |= {name: EARLIER_KEYS[name] for name in names & EARLIER_KEYS.keys() - own.keys()}
@@ -171,7 +173,7 @@ def read_keymap(file: Path) -> dict[str, str]:
     while_typing = {each.id for _, each in list_bindings_by_class() if each.priority}
     keymap: dict[str, str] = {}
     for written, value in _flatten_table(found):
-        where, name = read.format_place(written), OLD_IDS.get(written, written)
+        where, name = read.format_file_and_line(written), OLD_IDS.get(written, written)
         if name in keymap:
             old = next(each for each, new in OLD_IDS.items() if new == name)
             raise ConfigError(f"{where}: `{old}` is the old id of `{name}`; keep one of the two")
@@ -183,7 +185,7 @@ def read_keymap(file: Path) -> dict[str, str]:
             )
         if not isinstance(value, str) or not value.strip():
             raise ConfigError(f'{where}: `{name}` needs keys such as "u" or "u,ctrl+z"')
-        keys = [_read_key(key.strip(), name, where) for key in value.split(",")]
+        keys = [_parse_key(key.strip(), name, where) for key in value.split(",")]
         for key in keys:
             if name in while_typing and key_to_character(key) is not None:
                 raise ConfigError(
@@ -200,15 +202,15 @@ def check_clashes(keymap: Mapping[str, str], own: Mapping[str, str], file: Path)
     Raises:
         ConfigError: It does; both ids and the key are named.
     """
-    from faithtui.tui.keymap.bindings import list_key_chains
+    from faithtui.tui.keymap.bindings import list_bindings_active_together
 
-    found = list(find_clashes(list_key_chains(), keymap))
+    found = list(find_clashes(list_bindings_active_together(), keymap))
     # What follows others clashes because these do, which says more.
     found.sort(key=lambda each: each.first in FOLLOWERS or each.second in FOLLOWERS)
     if found:
         clash = found[0]
         mine = next((name for name in (clash.first, clash.second) if name in own), clash.second)
-        where = read_toml(file).format_place(mine)
+        where = read_toml(file).format_file_and_line(mine)
         raise ConfigError(
             f"{where}: `{clash.key}` is the key of both `{clash.first}` and `{clash.second}` "
             f"({clash.where}); give `{mine}` another one"
@@ -247,7 +249,7 @@ def find_clashes(all_chains: Sequence["KeyChain"], keymap: Mapping[str, str]) ->
                 yield KeyClash(key, one, other, " in ".join(node.title for node in chain))
 
 
-def _read_key(key: str, name: str, where: str) -> str:
+def _parse_key(key: str, name: str, where: str) -> str:
     """Check a key and write it as Textual names it."""
     from faithtui.tui.keymap.bindings import normalise_key
 

@@ -81,7 +81,7 @@ def _make_action_callback(
     app: App[None], input_queue: InputQueue, action: str, node: Any
 ) -> Callable[[], None]:
     def run_action() -> None:
-        input_queue.change_screens(lambda: app.run_action(action, node))
+        input_queue.run_between_keys(lambda: app.run_action(action, node))
 
     return run_action
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from faithtui.tui.metrics.metric_lines import MetricComparison, compare_table
+from faithtui.tui.metrics.metric_lines import MetricComparison, format_comparison_table_lines
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import RowPane
@@ -59,8 +59,8 @@ class CompareTable(RowPane):
         """Draw the table with its chosen cell."""
         self._compared = compared
         self._column = compared.column
-        answers = fmt.count_in_words(len(compared.view.answers), "answer")
-        runs = fmt.count_in_words(len(compared.view.runs), "run")
+        answers = fmt.format_count_with_noun(len(compared.view.answers), "answer")
+        runs = fmt.format_count_with_noun(len(compared.view.runs), "run")
         self.show(self._table_lines, title=f"Metrics compared · {answers} · {runs}")
         self.move_to(compared.row)
         # The headings may change while lines below them are looked at.
@@ -95,5 +95,5 @@ class CompareTable(RowPane):
     def _table_lines(self, width: int) -> list[Line]:
         if self._compared is None:
             return []
-        lines, self._head = compare_table(self._compared, width)
+        lines, self._head = format_comparison_table_lines(self._compared, width)
         return lines

@@ -82,7 +82,7 @@ def _plan_columns(compared: MetricComparison, width: int) -> _Layout:
     return _Layout(first, count, size, width - size * count)
 
 
-def compare_table(compared: MetricComparison, width: int) -> tuple[list[Line], int]:
+def format_comparison_table_lines(compared: MetricComparison, width: int) -> tuple[list[Line], int]:
     """Draw one row per answer and one column per run, as many as there is room for.
 
     Returns:
@@ -94,7 +94,7 @@ def compare_table(compared: MetricComparison, width: int) -> tuple[list[Line], i
     for row, answer in enumerate(compared.view.answers):
         if row and width >= SPACED_FROM:
             lines.append(BLANK)
-        lines += _answer_row_lines(compared, layout, row, answer)
+        lines += _format_answer_lines(compared, layout, row, answer)
     return lines, len(head)
 
 
@@ -129,7 +129,7 @@ def _head_lines(compared: MetricComparison, layout: _Layout) -> list[Line]:
     ]
 
 
-def _answer_row_lines(
+def _format_answer_lines(
     compared: MetricComparison, layout: _Layout, row: int, answer: ComparisonAnswer
 ) -> list[Line]:
     here = row == compared.row
@@ -300,7 +300,7 @@ def _run_verdict_lines(
 
 def nothing_to_compare_lines(width: int, keys: KeyNames) -> list[Line]:
     """Say what to do where no run judged the conversation."""
-    words = keys.make_pieces(
+    words = keys.fill_in_keys_as_pieces(
         "No run has judged this conversation yet: {go.runs}, then {runs.new} starts runs of "
         "several metrics."
     )

@@ -17,7 +17,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.tui.input_queue import ModalWindow, holds_keys
+from faithtui.tui.input_queue import ModalWindow, hold_keys_during_worker
 from faithtui.tui.keymap.help import HelpText
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
@@ -184,10 +184,10 @@ class NewRunScreen(ModalWindow[None]):
         self.fields.show_judges(await self.actions.find_judges())
 
     @on(Input.Changed, "#judge, #server, #parameters")
-    def forget_trial(self) -> None:
+    def forget_judge_test(self) -> None:
         """Forget what was found out of another judge."""
         self.cancel_test()
-        self.outlook.show_trial(None)
+        self.outlook.show_judge_test(None)
 
     def action_test_judge(self) -> None:
         """Try the judge."""
@@ -199,7 +199,7 @@ class NewRunScreen(ModalWindow[None]):
             return
         if not self.outlook.is_testing:
             self.show_problem("")
-            self.outlook.show_trial(JudgeTrial(judge))
+            self.outlook.show_judge_test(JudgeTrial(judge))
             self.refresh_bindings()
             self.test_judge(judge, base_url, profile)
 
@@ -209,10 +209,10 @@ class NewRunScreen(ModalWindow[None]):
         try:
             result = await self.actions.test_judge(judge, base_url, profile)
         except FaithtuiError as error:
-            self.outlook.show_trial(None)
+            self.outlook.show_judge_test(None)
             self.show_problem(str(error))
         else:
-            self.outlook.show_trial(JudgeTrial(judge, result))
+            self.outlook.show_judge_test(JudgeTrial(judge, result))
         self.refresh_bindings()
 
     def cancel_test(self) -> bool:
@@ -221,7 +221,7 @@ class NewRunScreen(ModalWindow[None]):
         if trial is None or not self.outlook.is_testing:
             return False
         self.workers.cancel_group(self, "test")
-        self.outlook.show_trial(replace(trial, is_cancelled=True))
+        self.outlook.show_judge_test(replace(trial, is_cancelled=True))
         self.refresh_bindings()
         return True
 
@@ -273,7 +273,7 @@ class NewRunScreen(ModalWindow[None]):
         """Start on enter in a text field."""
         self.action_start()
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @work(exclusive=True, group="order", exit_on_error=False)
     async def action_start(self) -> None:
         """Start what was ordered, or say why that cannot be; ask once where it costs much."""
@@ -298,7 +298,7 @@ class NewRunScreen(ModalWindow[None]):
         else:
             self.start_runs(requests)
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @work(exclusive=True, group="start", exit_on_error=False)
     async def start_runs(self, requests: Sequence[RunRequest]) -> None:
         """Start runs, or say why that cannot be."""

@@ -46,7 +46,7 @@ class OptionRow:
         whose = "" if self.is_shared else f"; of {', '.join(self.metrics)}"
         return f"{meaning}. By default {format_value(self.option.default)}{whose}"
 
-    def find_value(self, typed: Mapping[str, str]) -> str | None:
+    def find_typed_value(self, typed: Mapping[str, str]) -> str | None:
         """Give what was typed for it; None: nothing."""
         names = [self.option.name, *(f"{key}.{self.option.name}" for key in self.metrics)]
         found = dict.fromkeys(typed[name] for name in names if name in typed)
@@ -128,7 +128,7 @@ class OptionPane(RowPane):
         return [self._draw_row(number, each, name, width) for number, each in enumerate(self._rows)]
 
     def _draw_row(self, number: int, row: OptionRow, name: int, width: int) -> Line:
-        typed = row.find_value(self._typed)
+        typed = row.find_typed_value(self._typed)
         default = row.option.default
         shown = format_value(default) if typed is None else _format_typed(typed, default)
         value = fit_text(escape_line(shown).text, _WIDEST_VALUE)

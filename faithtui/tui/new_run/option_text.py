@@ -10,14 +10,14 @@ from faithtui.errors import ConfigError
 _BEFORE_OBJECT = re.compile(r"(?:^|\s)[\w.-]+=(?=\{)")
 
 
-def read_options(text: str) -> dict[str, str]:
+def parse_options(text: str) -> dict[str, str]:
     """Read `name=value name=value` as on a command line; a JSON object needs no quotes.
 
     Raises:
         ConfigError: A word without `=`, or a quote that is not closed.
     """
     try:
-        words = shlex.split(_quote_objects(text))
+        words = shlex.split(_quote_json_objects(text))
     except ValueError as error:
         raise ConfigError(f"options: {error}; expected name=value name=value") from error
     options = {}
@@ -29,7 +29,7 @@ def read_options(text: str) -> dict[str, str]:
     return options
 
 
-def _quote_objects(text: str) -> str:
+def _quote_json_objects(text: str) -> str:
     """Put `{"top_k": 1}` behind a name in quotes, unless it is no JSON or stands in quotes."""
     parts, end = [], 0
     for found in _BEFORE_OBJECT.finditer(text):
@@ -44,13 +44,13 @@ def _quote_objects(text: str) -> str:
     return "".join((*parts, text[end:]))
 
 
-def write_options(options: Mapping[str, str]) -> str:
-    """Write options as `read_options` reads them."""
+def options_to_text(options: Mapping[str, str]) -> str:
+    """Write options as `parse_options` reads them."""
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in options.items())
 
 
 def format_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]) -> str:
-    """Write what metrics were last run with, as `read_options` reads it.
+    """Write what metrics were last run with, as `parse_options` reads it.
 
     An option that several metrics were given alike is written once, one of a single metric among
     several with that metric before it.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.new_run.form_lines import JudgeTrial, draw_form_lines, draw_trial
+from faithtui.tui.new_run.form_lines import JudgeTrial, draw_test_and_preview_lines, draw_judge_test
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import Pane
 
@@ -37,7 +37,7 @@ class OutlookPane(Pane):
         """Draw what is known."""
         self._draw()
 
-    def show_trial(self, trial: JudgeTrial | None) -> None:
+    def show_judge_test(self, trial: JudgeTrial | None) -> None:
         """Draw how trying the judge stands."""
         if trial is not self._trial:
             self._trial = trial
@@ -60,5 +60,5 @@ class OutlookPane(Pane):
 
     def _build_lines(self, width: int) -> Sequence[Line]:
         keys = self._keys
-        trial = draw_trial(self._trial, keys("new-run.test"), keys("new-run.close"))
-        return draw_form_lines(trial, self._parts, width, is_stale=self._is_stale)
+        trial = draw_judge_test(self._trial, keys("new-run.test"), keys("new-run.close"))
+        return draw_test_and_preview_lines(trial, self._parts, width, is_stale=self._is_stale)

@@ -19,7 +19,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.new_run.field_words import AS_PEER, CHOICE_HINTS, HINTS, SELECTS
 from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
-from faithtui.tui.new_run.option_text import format_options, read_options, write_options
+from faithtui.tui.new_run.option_text import format_options, parse_options, options_to_text
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import parse_typed_dollars
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -174,7 +174,7 @@ class RunFields(VerticalScroll):
     def show_options(self) -> None:
         """Draw the options of the chosen metrics with what is typed; as by default while wrong."""
         try:
-            typed = read_options(self.query_one("#options", Input).value)
+            typed = parse_options(self.query_one("#options", Input).value)
         except ConfigError:
             typed = {}
         rows = list_option_rows(self._metric_keys)
@@ -185,11 +185,11 @@ class RunFields(VerticalScroll):
         """Turn an option on or off; one with a value is typed."""
         field, option = self.query_one("#options", Input), event.row.option
         try:
-            typed = read_options(field.value)
+            typed = parse_options(field.value)
         except ConfigError:
             field.focus()  # what is wrong with it is said where its figures would stand
             return
-        now = event.row.find_value(typed)
+        now = event.row.find_typed_value(typed)
         if isinstance(option.default, bool):
             is_on = option.default if now is None else now.lower() == "true"
             for key in event.row.metrics:
@@ -197,7 +197,7 @@ class RunFields(VerticalScroll):
             typed.pop(option.name, None)
             if is_on is option.default:
                 typed[option.name] = "false" if is_on else "true"
-            field.value = write_options(typed)
+            field.value = options_to_text(typed)
             return
         if now is None:
             field.value = f"{field.value} {option.name}=".lstrip()
@@ -231,7 +231,7 @@ class RunFields(VerticalScroll):
         Raises:
             ConfigError: A value cannot be, or the judge takes none.
         """
-        typed: dict[str, object] = dict(read_options(self.query_one("#parameters", Input).value))
+        typed: dict[str, object] = dict(parse_options(self.query_one("#parameters", Input).value))
         return self._choose_profile(judge, typed)
 
     def read_requests(self) -> list[RunRequest]:
@@ -248,7 +248,7 @@ class RunFields(VerticalScroll):
             raise ConfigError("no metric is chosen; space chooses one")
         judge, base_url = self.read_judge()
         profile = self.read_profile(judge)
-        typed = read_options(self.query_one("#options", Input).value)
+        typed = parse_options(self.query_one("#options", Input).value)
         strategy = str(self.query_one("#strategy", Select).value)
         as_peer = strategy == AS_PEER
         return [
@@ -277,6 +277,6 @@ def _metric_pieces(spec: "MetricSpec") -> list[Piece]:
 
 def _source_pieces(row: SourceRow) -> list[Piece]:
     """Name a data set and count what is in it."""
-    ratings = f", {fmt.count_in_words(row.ratings, 'human label')}" if row.ratings else ""
-    counts = fmt.count_in_words(row.conversations, "conversation") + ratings
+    ratings = f", {fmt.format_count_with_noun(row.ratings, 'human label')}" if row.ratings else ""
+    counts = fmt.format_count_with_noun(row.conversations, "conversation") + ratings
     return [escape_line(row.source, limit=60), Piece(f"  {counts}", "quiet")]

@@ -122,7 +122,7 @@ def event_lines(
     lines: list[Line] = []
     for row, entry in enumerate(entries):
         moment = began + timedelta(seconds=entry.last_s)
-        words, look = group_words(entry, names)
+        words, look = describe_event_group(entry, names)
         lines += wrap(
             [Piece(words, look)],
             width - 1,
@@ -133,15 +133,18 @@ def event_lines(
     return lines
 
 
-def group_words(entry: EventGroup, names: Mapping[ItemId, str]) -> tuple[str, str]:
+def describe_event_group(entry: EventGroup, names: Mapping[ItemId, str]) -> tuple[str, str]:
     """Put an entry into words, with its look. Names are made visible here."""
     event, count = entry.events[0], len(entry.events)
     if isinstance(event, WindowAssessed) and count > 1:
         positions = tuple(each.window for each in entry.events if isinstance(each, WindowAssessed))
-        return f"{_format_name(event.item, names)} {fmt.name_windows(positions)}: judged", "quiet"
+        return (
+            f"{_format_name(event.item, names)} {fmt.format_window_ranges(positions)}: judged",
+            "quiet",
+        )
     words, look = event_words_and_look(event, names)
     if isinstance(event, ItemFinished) and count > 1:
-        return f"{words}, {fmt.count_in_words(count - 1, 'window')}", look
+        return f"{words}, {fmt.format_count_with_noun(count - 1, 'window')}", look
     return (f"{words} · {count} times", look) if count > 1 else (words, look)
 
 
@@ -181,27 +184,27 @@ def event_words_and_look(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[
             return f"the store cannot be written, answers are held in memory: {why}", "bad"
         case BatchSent():
             return (
-                f"{fmt.count_in_words(event.questions, 'question')} handed to the provider",
+                f"{fmt.format_count_with_noun(event.questions, 'question')} handed to the provider",
                 "human",
             )
         case BatchRead():
-            answers = f"{fmt.count_in_words(event.answered, 'answer')} of a batch"
+            answers = f"{fmt.format_count_with_noun(event.answered, 'answer')} of a batch"
             lost = (
-                f", {fmt.count_in_words(event.failed, 'question')} without one"
+                f", {fmt.format_count_with_noun(event.failed, 'question')} without one"
                 if event.failed
                 else ""
             )
             return f"{answers}{lost}", "warn" if event.failed else ""
         case Draining():
             count = event.progress.in_flight
-            answers = fmt.count_in_words(count, "reply", "replies")
+            answers = fmt.format_count_with_noun(count, "reply", "replies")
             return f"nothing more is asked; {answers} in flight will be kept", "warn"
         case RunEnded():
             words, look = END_WORDS[event.state]
             lacking = event.progress.incomplete
             if event.state is RunState.DONE and lacking:
                 words, look = (
-                    f"{words}; {fmt.count_in_words(lacking, 'conversation')} ",
+                    f"{words}; {fmt.format_count_with_noun(lacking, 'conversation')} ",
                     "warn strong",
                 )
                 words += "lacks a verdict" if lacking == 1 else "lack a verdict"

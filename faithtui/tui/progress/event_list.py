@@ -38,7 +38,7 @@ class EventList(Controller["ProgressScreen"]):
         self.began = self.session.now() - timedelta(seconds=elapsed_s)
 
     @run_in_worker("all names")
-    async def read_all_names(self, run: RunId) -> None:
+    async def read_conversation_names_ahead(self, run: RunId) -> None:
         """Read the names of a run's conversations ahead: the newest event is named at once."""
         ids = await self.read(self.session.store.runs.item_ids, run)
         some = tuple(ids[:MOST_NAMED])
@@ -53,7 +53,7 @@ class EventList(Controller["ProgressScreen"]):
         pane = self.screen.events
         chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
         self.recent, self.entries = recent, draw_events.group_events(recent)
-        self._ask_names()
+        self._read_missing_names()
         self.draw()
         if chosen is not None:
             kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
@@ -68,7 +68,7 @@ class EventList(Controller["ProgressScreen"]):
             made_of=(entries, began, names),
         )
 
-    def _ask_names(self) -> None:
+    def _read_missing_names(self) -> None:
         """Read the names of conversations that events speak of for the first time."""
         unknown = {
             event.item

@@ -47,10 +47,10 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     told += _list_reasons("skipped", history.skipped, "warn", blind=blind)
     told += _list_reasons("without a score", history.undefined, "warn", blind=blind)
     if row.missing_verdicts:
-        words = f"{fmt.count_in_words(row.missing_verdicts, 'claim')} without a verdict"
+        words = f"{fmt.format_count_with_noun(row.missing_verdicts, 'claim')} without a verdict"
         told.append([Piece(words, "bad")])
     if row.retries:
-        again = fmt.count_in_words(row.retries, "attempt")
+        again = fmt.format_count_with_noun(row.retries, "attempt")
         told.append([Piece(f"{again} failed and was made again", "warn")])
     for pieces in told:
         lines += wrap(pieces, width - 1, first=[Piece(" ")], rest=[Piece("   ")], most=3)
@@ -66,7 +66,7 @@ def _moment_lines(moment: datetime, pieces: list[Piece], width: int) -> list[Lin
 def _list_moments(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
     spec = row.spec
     judge = escape_line(spec.judge_title, limit=80).text
-    conversations = fmt.count_in_words(row.conversations, "conversation")
+    conversations = fmt.format_count_with_noun(row.conversations, "conversation")
     yield row.created_at, f"started: {conversations} with {judge}", "strong"
     if row.finished_at is None:
         return
@@ -80,10 +80,10 @@ def _list_moments(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
 
 def _score_pieces(row: RunRow) -> list[Piece]:
     return [
-        Piece(f"{fmt.count_in_words(row.scored, 'conversation')} scored", "good"),
+        Piece(f"{fmt.format_count_with_noun(row.scored, 'conversation')} scored", "good"),
         Piece(f", mean {fmt.format_number(row.score)}" if row.scored else ""),
-        Piece(f" · {fmt.count_in_words(row.windows, 'window')}", "quiet"),
-        Piece(f" · {fmt.count_in_words(row.claims, 'claim')}", "quiet"),
+        Piece(f" · {fmt.format_count_with_noun(row.windows, 'window')}", "quiet"),
+        Piece(f" · {fmt.format_count_with_noun(row.claims, 'claim')}", "quiet"),
     ]
 
 
@@ -133,5 +133,5 @@ def outlook_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
     ways.append("{go.runs} is the list of runs, with the next steps")
     lines: list[Line] = []
     for way in ways:
-        lines += wrap(keys.make_pieces(way), width - 1, first=[Piece(" ")])
+        lines += wrap(keys.fill_in_keys_as_pieces(way), width - 1, first=[Piece(" ")])
     return lines

@@ -104,7 +104,7 @@ class RunView:
         return RunStatus.PAUSED if paused else RunStatus.RUNNING
 
 
-def read_totals(run: RunView) -> RunProgress:
+def merge_stored_and_live_totals(run: RunView) -> RunProgress:
     """Take the figures of a run from whoever knows them best; calls and retries are of all.
 
     That is the run under way once it has said anything, else the store. A run speaks when something
@@ -143,7 +143,7 @@ def total_lines(run: RunView, width: int) -> list[Line]:
 
     Windows have no bar: how many there will be is known once every conversation was begun.
     """
-    totals = read_totals(run)
+    totals = merge_stored_and_live_totals(run)
     finished, planned = totals.finished_conversations, totals.conversations
     done = f"{fmt.format_count(finished)} / {fmt.format_count(planned)}"
     return [
@@ -177,7 +177,7 @@ def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
     ]
     counts = (whole, totals.incomplete, totals.failed, totals.skipped, waiting)
     told = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
-    told.append(Piece(fmt.count_in_words(totals.windows, "window"), "quiet"))
+    told.append(Piece(fmt.format_count_with_noun(totals.windows, "window"), "quiet"))
     indent = " " * (_NAME if width >= _ROOMY else 1)
     return wrap(_join_with_dots(told), width - 1, first=[Piece(indent)], most=2)
 
@@ -185,7 +185,7 @@ def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
 def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say what the calls cost; what is not known is said, and never taken for nothing."""
     cap, unpriced = run.row.spec.budget_nusd, totals.unpriced_calls
-    unknown = Piece(f"no price known for {fmt.count_in_words(unpriced, 'call')}", "warn")
+    unknown = Piece(f"no price known for {fmt.format_count_with_noun(unpriced, 'call')}", "warn")
     spent = fmt.format_money(totals.cost_nusd)
     if cap is not None:
         bar = _bar_line(
@@ -223,10 +223,12 @@ def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
     coming = 0 if now is None else count_in_flight(now)
-    answers = fmt.count_in_words(coming, "reply in flight", "replies in flight")
+    answers = fmt.format_count_with_noun(coming, "reply in flight", "replies in flight")
 
     def wrap_words(words: str, look: str = "") -> list[Line]:
-        return wrap(run.keys.make_pieces(words, look), width - 1, first=[Piece(" ")], most=4)
+        return wrap(
+            run.keys.fill_in_keys_as_pieces(words, look), width - 1, first=[Piece(" ")], most=4
+        )
 
     match run.status:
         case RunStatus.RUNNING if now is not None:
@@ -265,10 +267,10 @@ def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
             )
         case RunStatus.PLANNED:
             return wrap_words("Nothing was asked yet. {progress.continue} begins.")
-    return _end_lines(run, totals, width)
+    return _format_end_reason_lines(run, totals, width)
 
 
-def _end_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
+def _format_end_reason_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say why a run is over, and how to go on."""
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
     if run.status is RunStatus.INTERRUPTED:
@@ -295,9 +297,11 @@ def _end_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         what = f"what {' or '.join(words)}"
         ways.append(f"{{progress.retry}} asks again {what} ({fmt.format_count(unfinished)})")
     if ways:
-        lines += wrap(run.keys.make_pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2)
+        lines += wrap(
+            run.keys.fill_in_keys_as_pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2
+        )
     if run.snapshot is not None:
-        calls = fmt.count_in_words(count_calls(run.snapshot), "call")
+        calls = fmt.format_count_with_noun(count_calls(run.snapshot), "call")
         words = [f"{calls} in {fmt.format_duration(run.snapshot.elapsed_s)}"]
         words += _format_latencies(run.snapshot.gauges)
         lines.append(make_line(Piece(f" {' · '.join(words)}", "quiet")))
@@ -310,7 +314,7 @@ def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int
     pace = [f"{_format_rate(rates.calls)} calls/min", f"{_format_rate(rates.windows)} windows/min"]
     pace += _format_latencies(gauges)
     if now.progress.retries:
-        pace.append(fmt.count_in_words(now.progress.retries, "retry", "retries"))
+        pace.append(fmt.format_count_with_noun(now.progress.retries, "retry", "retries"))
     lines = wrap([Piece(" · ".join(pace))], width - 1, first=[Piece(" ")], most=2)
     if gauges is not None:
         lines += wrap(_concurrency_pieces(gauges, now), width - 1, first=[Piece(" ")], most=2)
@@ -324,7 +328,7 @@ def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int
 
 def _concurrency_pieces(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
     pieces = [
-        Piece(fmt.count_in_words(gauges.workers, "worker"), "strong"),
+        Piece(fmt.format_count_with_noun(gauges.workers, "worker"), "strong"),
         Piece(f" · {fmt.format_count(count_in_flight(now))} in flight"),
     ]
     if gauges.allowed is not None:

@@ -147,7 +147,7 @@ class ProgressScreen(FaithScreen):
         self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
             history = await self.read(_read_history, self.session, row)
-            self.call_later(self.draw_history, row, history)
+            self.call_later(self.show_history, row, history)
 
     async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
         """Read what failed, unless it was read before."""
@@ -180,7 +180,7 @@ class ProgressScreen(FaithScreen):
         self.redraw()
         self.refresh_bindings()
 
-    def draw_history(self, row: RunRow, history: RunHistory) -> None:
+    def show_history(self, row: RunRow, history: RunHistory) -> None:
         """Draw what became of a run that is over."""
         if self.row is not None and self.row.id == row.id:
             self.history = history
@@ -213,7 +213,7 @@ class ProgressScreen(FaithScreen):
         if row is None:
             if self.session.is_open:
                 told = "  No run yet: {go.runs}, then {runs.new} starts one."
-                words = [BLANK, Line(tuple(self.keys.make_pieces(told, "strong")))]
+                words = [BLANK, Line(tuple(self.keys.fill_in_keys_as_pieces(told, "strong")))]
                 self.totals.show(lambda _width: words)
             return
         run = self.session.find_run(row.id)
@@ -248,7 +248,7 @@ class ProgressScreen(FaithScreen):
         self.query_one(Panes).update_plan()
         self.run_keys.begin_attempt()
         self.event_list.begin_attempt(snapshot.elapsed_s)
-        self.event_list.read_all_names(snapshot.run)
+        self.event_list.read_conversation_names_ahead(snapshot.run)
 
     def _draw(self, run: draw.RunView) -> None:
         row, self._shown = run.row, run
@@ -364,7 +364,7 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
         run_contents.count_reasons(row.id, ItemState.FAILED),
         run_contents.count_reasons(row.id, ItemState.SKIPPED),
         run_contents.count_undefined_reasons(row.id),
-        run_contents.count_labels(row.id),
+        run_contents.count_judge_labels(row.id),
     )
 
 

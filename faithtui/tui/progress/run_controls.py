@@ -8,7 +8,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.runs.budget import BudgetScreen
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -133,10 +133,11 @@ class RunControls(Controller["ProgressScreen"]):
         before = run.control.workers
         now = run.control.set_workers(before + direction * max(1, before // 8))
         if now == before:
-            self.refuse(f"{fmt.count_in_words(now, 'worker')}: there can be 1 to 256")
+            self.refuse(f"{fmt.format_count_with_noun(now, 'worker')}: there can be 1 to 256")
         else:
             self.show_message(
-                Piece(fmt.count_in_words(now, "worker"), "human strong"), Piece(", until it ends")
+                Piece(fmt.format_count_with_noun(now, "worker"), "human strong"),
+                Piece(", until it ends"),
             )
 
     def action_cancel(self) -> None:
@@ -194,7 +195,7 @@ class RunControls(Controller["ProgressScreen"]):
         else:
             self.reopen_unfinished_items(row.id)
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("retry")
     async def reopen_unfinished_items(self, run: RunId) -> None:
         """Make what failed or lacks a verdict wait again."""

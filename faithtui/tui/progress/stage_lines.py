@@ -45,7 +45,7 @@ def stage_title(run: RunView) -> str:
         return "Stages"
     gauges = run.snapshot.gauges
     stored = sum(step.stored for step in gauges.steps) if gauges is not None else 0
-    title = f"Stages · {fmt.count_in_words(count_calls(run.snapshot), 'call')}"
+    title = f"Stages · {fmt.format_count_with_noun(count_calls(run.snapshot), 'call')}"
     return f"{title}, {fmt.format_count(stored)} from the store" if stored else title
 
 
@@ -66,8 +66,8 @@ def _stage_line(step: StepCount, columns: tuple[tuple[str, int], ...], room: int
 
 
 def _stored_calls_lines(row: RunRow, width: int) -> list[Line]:
-    words = f"{fmt.count_in_words(row.calls, 'call')} stored"
+    words = f"{fmt.format_count_with_noun(row.calls, 'call')} stored"
     if row.retries:
-        words += f", {fmt.count_in_words(row.retries, 'retry', 'retries')}"
+        words += f", {fmt.format_count_with_noun(row.retries, 'retry', 'retries')}"
     told = [Piece(words), Piece(". Stages are counted for runs started here.", "quiet")]
     return wrap(told, width - 1, first=[Piece(" ")])

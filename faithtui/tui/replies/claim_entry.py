@@ -72,14 +72,14 @@ def find_claim_entry(
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def find_question_entry(prompt: str, entry: ClaimEntry) -> tuple[int, int] | None:
+def find_claim_in_prompt(prompt: str, entry: ClaimEntry) -> tuple[int, int] | None:
     """Give the characters of a prompt that name a claim, its number included; None: nowhere."""
     words = f"[{entry.name}] {entry.text}"
     at = -1 if entry.name is None else prompt.find(words)
     return None if at < 0 else (at, at + len(words))
 
 
-def find_reply_entry(lines: Sequence[str], entry: ClaimEntry) -> tuple[int, int] | None:
+def find_claim_lines_in_reply(lines: Sequence[str], entry: ClaimEntry) -> tuple[int, int] | None:
     """Give the lines of an indented reply that are about a claim, as first and last index.
 
     Args:
@@ -98,7 +98,9 @@ def find_reply_entry(lines: Sequence[str], entry: ClaimEntry) -> tuple[int, int]
 
 def _find_first_line(lines: Sequence[str], entry: ClaimEntry) -> int | None:
     if entry.name is None:
-        named = next((row for row, each in enumerate(lines) if _names_text(each, entry.text)), None)
+        named = next(
+            (row for row, each in enumerate(lines) if _is_statement_line_of(each, entry.text)), None
+        )
         if named is None:
             return None
         indent = _indent_of(lines[named])
@@ -128,7 +130,7 @@ def _has_statement(call: CallRow, text: str) -> bool:
     )
 
 
-def _names_text(line: str, text: str) -> bool:
+def _is_statement_line_of(line: str, text: str) -> bool:
     key, _, value = line.strip().partition(": ")
     if key != '"statement"':
         return False

@@ -117,17 +117,17 @@ class RepliesScreen(ModalWindow[None]):
             Piece("  "),
             escape_line(replies.key, limit=80),
         )
-        self.calls.show(self._build_calls, title=f"Calls {count}")
+        self.calls.show(self._build_call_table_lines, title=f"Calls {count}")
         bad = next((row for row, each in enumerate(replies.calls) if not each.usable), 0)
         self.calls.move_to(bad if self._entry is None else self._entry.row)
         self.calls.focus()
         self.draw_call()
         if replies.claim is not None and replies.calls:
-            self._say_where(replies.claim)
+            self._show_deciding_call(replies.claim)
 
-    def _build_calls(self, width: int) -> list[Line]:
+    def _build_call_table_lines(self, width: int) -> list[Line]:
         """Give the table of calls; what its columns are stays in view."""
-        self.calls.hold_lines(1 if self._replies.calls else 0, 0)
+        self.calls.set_pinned_and_scroll_lines(1 if self._replies.calls else 0, 0)
         return call_lines(self._replies.calls, self._replies.cost, width)
 
     @on(RowPane.Moved, "#calls")
@@ -148,12 +148,12 @@ class RepliesScreen(ModalWindow[None]):
             entry = None
 
         def build_question(width: int) -> list[Line]:
-            return _begin_at_entry(
+            return _scroll_to_entry(
                 self.question, question_lines(request, problem, width, entry), entry
             )
 
         def build_reply(width: int) -> list[Line]:
-            return _begin_at_entry(self.reply, reply_lines(call, width, entry), entry)
+            return _scroll_to_entry(self.reply, reply_lines(call, width, entry), entry)
 
         self.question.show(build_question, title=f"Question {number}", keep=False)
         self.reply.show(build_reply, title=f"Reply {number} · {step}{window}", keep=False)
@@ -170,7 +170,7 @@ class RepliesScreen(ModalWindow[None]):
         at = next((place for place, pane in enumerate(panes) if pane.has_focus), None)
         if at is None:
             return
-        self._show_planned(panes[at])
+        self._set_layout_for_pane(panes[at])
         key = self._session.keys("replies.pane")
         for place, pane in enumerate(panes):
             following = str(panes[(place + 1) % len(panes)].id)
@@ -199,17 +199,17 @@ class RepliesScreen(ModalWindow[None]):
         return bool(self._replies.calls) if action == "copy" else True
 
     def _go_to_pane(self, pane: Pane) -> None:
-        self._show_planned(pane)
+        self._set_layout_for_pane(pane)
         pane.focus()
 
-    def _show_planned(self, pane: Pane) -> None:
+    def _set_layout_for_pane(self, pane: Pane) -> None:
         """Give the question the place of the reply while it is read."""
         is_question = pane is self.question
         self.query_one(Panes).set_planner(
             layouts.plan_replies_question if is_question else layouts.plan_replies
         )
 
-    def _say_where(self, claim: ClaimInWindow) -> None:
+    def _show_deciding_call(self, claim: ClaimInWindow) -> None:
         entry = self._entry
         if entry is None:
             words = Piece(f"no call is seen to ask about {claim.name}", "warn")
@@ -219,8 +219,8 @@ class RepliesScreen(ModalWindow[None]):
         self.query_one(StatusLine).left = (words,)
 
 
-def _begin_at_entry(pane: Pane, drawn: TextLines, entry: ClaimEntry | None) -> list[Line]:
+def _scroll_to_entry(pane: Pane, drawn: TextLines, entry: ClaimEntry | None) -> list[Line]:
     """Scroll to the claim that is looked for, when a call is shown."""
     if entry is not None and drawn.entry is not None:
-        pane.hold_lines(0, max(0, drawn.entry - _LINES_ABOVE))
+        pane.set_pinned_and_scroll_lines(0, max(0, drawn.entry - _LINES_ABOVE))
     return drawn.lines

@@ -8,7 +8,11 @@ from faithtui.domain.judging.error_sentences import WAYS
 from faithtui.domain.text.json_indent import indent_json
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
-from faithtui.tui.replies.claim_entry import ClaimEntry, find_question_entry, find_reply_entry
+from faithtui.tui.replies.claim_entry import (
+    ClaimEntry,
+    find_claim_in_prompt,
+    find_claim_lines_in_reply,
+)
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -113,7 +117,7 @@ def cost_lines(cost: ItemCost, width: int) -> list[Line]:
 
 def _total_pieces(totals: RunTotals) -> list[Piece]:
     words = [
-        fmt.count_in_words(totals.calls, "call"),
+        fmt.format_count_with_noun(totals.calls, "call"),
         f"{fmt.format_compact_count(totals.tokens_in)} tokens in",
         f"{fmt.format_compact_count(totals.tokens_out)} out",
     ]
@@ -126,7 +130,7 @@ def format_call_cost(totals: RunTotals) -> str:
     """Write what calls cost; what is not known is said, and never taken for nothing."""
     if not totals.unpriced_calls:
         return fmt.format_money(totals.cost_nusd)
-    unknown = f"no price known for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
+    unknown = f"no price known for {fmt.format_count_with_noun(totals.unpriced_calls, 'call')}"
     return f"{fmt.format_money(totals.cost_nusd)} + {unknown}" if totals.cost_nusd else unknown
 
 
@@ -193,7 +197,7 @@ def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> T
 def _indented_lines(texts: Sequence[str], width: int, entry: ClaimEntry | None) -> TextLines:
     """Draw lines whose indent goes on where they are wrapped."""
     lines: list[Line] = []
-    marked = None if entry is None else find_reply_entry(texts, entry)
+    marked = None if entry is None else find_claim_lines_in_reply(texts, entry)
     at: int | None = None
     for row, each in enumerate(texts):
         words = each.lstrip(" ")
@@ -232,12 +236,12 @@ def question_lines(
     facts = [Piece(f"up to {fmt.format_compact_count(request.max_tokens)} tokens", "quiet")]
     facts.append(_quiet_piece("plain text" if request.schema is None else "JSON by a schema"))
     if request.images:
-        facts.append(_quiet_piece(fmt.count_in_words(len(request.images), "image")))
+        facts.append(_quiet_piece(fmt.format_count_with_noun(len(request.images), "image")))
     lines = wrap(facts, width - 1, first=pad)
     for name, said in (("system", request.system), ("prompt", request.prompt)):
         if said:
             lines += [BLANK, make_line(Piece(f" {name}", "quiet strong"))]
-            marked = find_question_entry(said, entry) if entry and name == "prompt" else None
+            marked = find_claim_in_prompt(said, entry) if entry and name == "prompt" else None
             if marked is None:
                 lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
                 continue

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.ids import ItemId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import CallRow, ItemCost, ItemState
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.replies.claim_entry import ClaimInWindow
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -77,13 +77,13 @@ class RawReplies(Controller[FaithScreen]):
         else:
             self.read_replies(item)
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("replies")
     async def read_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
         terms, claim = self.session.hiding_terms, self.find_claim()
         hidden = (
-            await self.read(count_hidden_verdicts, self.session, item)
+            await self.read(count_verdicts_left_to_give, self.session, item)
             if self.session.is_blind
             else 0
         )
@@ -109,7 +109,7 @@ class RawReplies(Controller[FaithScreen]):
         if replies is None:
             words = (
                 f"the replies would show the judge's verdict on what is hidden "
-                f"({fmt.count_in_words(hidden, 'verdict')} still to give): answer, or "
+                f"({fmt.format_count_with_noun(hidden, 'verdict')} still to give): answer, or "
                 "{review.reveal} reveals a claim, and that is recorded"
             )
             self.refuse(self.keys.fill_in_keys(words))
@@ -124,7 +124,7 @@ class RawReplies(Controller[FaithScreen]):
         return self.session.is_open and self.find_item() is not None
 
 
-def count_hidden_verdicts(session: "Session", item: ItemId) -> int:
+def count_verdicts_left_to_give(session: "Session", item: ItemId) -> int:
     """Count the verdicts that a blind reviewer still has to give in a conversation.
 
     Where one is not judged to its end, replies are there before their claims: at least one is

@@ -156,7 +156,7 @@ class ClaimList(RowPane):
         if not same:
             self._cached_rows = made_of, claim_list_lines(view, at, spec, layout, extras)
         rows = self._cached_rows[1]
-        self.hold_lines(rows.heading, 0)
+        self.set_pinned_and_scroll_lines(rows.heading, 0)
         return mark_cursor(rows.lines, row)
 
     def action_down(self) -> None:

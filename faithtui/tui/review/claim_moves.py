@@ -78,7 +78,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         claim, here = self.screen.claim, self.screen.review_position
         if claim is None:
             return None
-        window = position.verdict_in(claim, here.window).window
+        window = position.get_judge_verdict(claim, here.window).window
         return ClaimInWindow(self.screen.name_claim(claim), claim.text, window)
 
     def show_claim_of_row(self, row: int) -> None:
@@ -117,16 +117,16 @@ class ClaimMoves(Controller["ReviewScreen"]):
             )
             at = position.advance_position(ahead, state.position)
             if at is None:
-                self.screen.writer.leave_when_saved()
+                self.screen.writer.open_next_conversation_when_saved()
             else:
-                self.screen.writer.cancel_leaving()
+                self.screen.writer.cancel_opening_next_conversation()
             self.screen.update_view(at or state.position)
             if at is None:
                 self.screen.panes.claims.block_keys()
 
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
-        if self.screen.view is None or self.screen.queue_navigator.step_by(by):
+        if self.screen.view is None or self.screen.queue_navigator.go_to_neighbour_claim(by):
             return
         self.screen.verdicts.forget_last_verdict()
         self.screen.update_view(
@@ -145,7 +145,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.view is None:
             return
         self.screen.verdicts.forget_last_verdict()
-        if self.screen.search.step_found(direction):
+        if self.screen.search.go_to_next_match(direction):
             return
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.step(direction)

@@ -12,7 +12,7 @@ from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.verdict_keys import VERDICT
@@ -170,7 +170,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.show_loaded, await self.read(self.read_conversation, item, None, 1)
         )
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("view")
     async def load_next_unlabelled(self, direction: int, *, after_verdict: bool = False) -> None:
         """Go to the next conversation that has a claim without a verdict."""
@@ -184,7 +184,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             words = "after" if direction > 0 else "before"
             unit = self.screen.unit_word
             self.show_message(
-                *self.screen.writer.take_just_saved(),
+                *self.screen.writer.take_last_saved_message(),
                 Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
             )
             item = here
@@ -219,7 +219,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
                 sample=queue.sample if queue is not None else None,
                 truths=item in session.revealed_truths,
             )
-        asked_again = session.store.calls.list_fresh_verdicts(item)
+        asked_again = session.store.calls.list_re_asked_verdicts(item)
         # A run may still add windows to the conversation, and with them truths.
         before = self.screen.review_state
         known = before is not None and before.view.item.id == item
@@ -254,7 +254,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.verdicts.clear_pending_flags()
             self.screen.marking.forget_pending()
         self.mark = loaded.mark
-        self.screen.queue_navigator.follow_queue(loaded.queue_position)
+        self.screen.queue_navigator.switch_queue(loaded.queue_position)
         view = position.overlay_pending(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
@@ -309,11 +309,11 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if state is not None and state.tokenised is tokenised:
             self.screen.redraw()
 
-    def forget_mark(self) -> None:
+    def forget_change_stamp(self) -> None:
         """Read again at the next change of the store, whatever it is."""
         self.mark = None
 
     def show_nothing(self, words: str) -> None:
         """Say why there is nothing to review."""
-        self.forget_mark()
+        self.forget_change_stamp()
         self.screen.show_empty(words)

@@ -6,7 +6,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
@@ -54,9 +54,9 @@ class JudgeReveal(Controller["ReviewScreen"]):
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
             self.read_again()
         else:
-            self.refuse(self._say_why_shown())
+            self.refuse(self._explain_nothing_to_reveal())
 
-    def _say_why_shown(self) -> str:
+    def _explain_nothing_to_reveal(self) -> str:
         """Say why there is nothing to reveal on the chosen claim."""
         if self.session.is_blind:
             return "nothing is hidden here: you have answered, or it is served with the judge"
@@ -93,7 +93,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             ],
         )
 
-    def describe_way_out(self) -> str:
+    def describe_unhide_keys(self) -> str:
         """Name the keys that stop hiding the judge."""
         queue = self.session.claim_queue
         words = "{review.blind} stops hiding it"
@@ -126,7 +126,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         if self.screen.writer.in_flight:
             self._wait_for_saves()
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("terms")
     async def _wait_for_saves(self) -> None:
         """Let keys wait for the reading that follows the last save: `reload` leaves it to that."""

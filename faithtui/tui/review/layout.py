@@ -34,11 +34,11 @@ class ReviewContent:
         """Whether the pane of the windows or of what is checked against is worth a look."""
         return self.has_references if pane == "truths" else self.windows > 1
 
-    def count_card_lines(self, width: int) -> int:
+    def count_longest_claim_lines(self, width: int) -> int:
         """Count the lines that the longest claim takes, and one for what is said of it."""
         return _count_lines(self.claim_characters, width - 4) + 1
 
-    def count_exchange_lines(self, width: int) -> int:
+    def count_longest_exchange_lines(self, width: int) -> int:
         """Count the lines that the longest answer and its question take."""
         return _count_lines(self.exchange_characters, width - 12) + 3
 
@@ -93,7 +93,7 @@ def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewConten
         above = []
     else:
         most = 6 if height >= 30 else 4 if height >= 20 else 1
-        above = [("card", _clamp(content.count_card_lines(width), 1, most) + 2)]
+        above = [("card", _clamp(content.count_longest_claim_lines(width), 1, most) + 2)]
     room = height - sum(lines for _, lines in (*above, *below))
     if pane == "windows":
         # They need what they need; their claims take what is left.
@@ -117,7 +117,9 @@ def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
     claims = _clamp(content.claims + 2, 4, max(4, top * 36 // 100))
     return {
         **_stack(0, 0, left, top, (("transcript", 0), ("claims", claims))),
-        **_place_claim(left, width - left, top, content, 0, most=4 if height >= 20 else 2),
+        **_place_claim_and_evidence(
+            left, width - left, top, content, 0, most=4 if height >= 20 else 2
+        ),
         "verdict": Box(0, top, width, strip),
     }
 
@@ -128,8 +130,8 @@ def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
     right = width - left
     verdict = _clamp(height * 36 // 100, 7, 13)
     return {
-        **_place_list(0, left, height, content, "truths", verdict),
-        **_place_claim(left, right, height, content, height * 36 // 100),
+        **_place_claims_column(0, left, height, content, "truths", verdict),
+        **_place_claim_and_evidence(left, right, height, content, height * 36 // 100),
     }
 
 
@@ -138,8 +140,10 @@ def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
     # Where keys are explained above it, the verdict needs less.
     verdict = _clamp(height * 30 // 100, 7, 9 if content.guideline_lines else 11)
     return {
-        **_place_exchange(0, left, height, content, verdict),
-        **_place_claim(left, width - left, height, content, 0, references=height * 30 // 100),
+        **_place_exchange_column(0, left, height, content, verdict),
+        **_place_claim_and_evidence(
+            left, width - left, height, content, 0, references=height * 30 // 100
+        ),
     }
 
 
@@ -150,8 +154,8 @@ def _plan_wide(width: int, height: int, content: ReviewContent) -> Plan:
     verdict = _clamp(height * 42 // 100, 7, 22)
     last = [("truths", 0)] if content.has_references else []
     return {
-        **_place_list(0, first, height, content, "windows", 0),
-        **_place_claim(first, second, height, content, height * 42 // 100),
+        **_place_claims_column(0, first, height, content, "windows", 0),
+        **_place_claim_and_evidence(first, second, height, content, height * 42 // 100),
         **_stack(
             first + second,
             0,
@@ -167,15 +171,17 @@ def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
     third = max(44, width * 24 // 100)
     second = width - first - third
     verdict = _clamp(height * 36 // 100, 7, 18)
-    guideline = _guideline(content, height)
+    guideline = _guideline_row(content, height)
     return {
         **_stack(0, 0, first, height, (("transcript", 0), *guideline)),
-        **_place_claim(first, second, height, content, 0, references=height * 30 // 100),
+        **_place_claim_and_evidence(
+            first, second, height, content, 0, references=height * 30 // 100
+        ),
         **_stack(first + second, 0, third, height, (("claims", 0), ("verdict", verdict))),
     }
 
 
-def _place_list(
+def _place_claims_column(
     x: int, width: int, height: int, content: ReviewContent, below: str, verdict: int
 ) -> Plan:
     """Place the list of claims, what stands below it where that says something, the verdict."""
@@ -192,24 +198,26 @@ def _place_list(
     return _stack(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
 
 
-def _place_exchange(x: int, width: int, height: int, content: ReviewContent, verdict: int) -> Plan:
+def _place_exchange_column(
+    x: int, width: int, height: int, content: ReviewContent, verdict: int
+) -> Plan:
     """Place question and answer, the guideline, the claims and the verdict below each other."""
-    guideline = _guideline(content, height)
+    guideline = _guideline_row(content, height)
     room = height - verdict - sum(lines for _, lines in guideline)
-    spare = room - content.count_exchange_lines(width) - 2
+    spare = room - content.count_longest_exchange_lines(width) - 2
     least = 5 if guideline else 8
     claims = max(4, min(_clamp(spare, least, room // 2), content.claims + 3))
     rows = (("transcript", 0), *guideline, ("claims", claims), ("verdict", verdict))
     return _stack(x, 0, width, height, rows)
 
 
-def _guideline(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
+def _guideline_row(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
     return (("guideline", _clamp(content.guideline_lines + 2, 3, height * 3 // 10)),)
 
 
-def _place_claim(
+def _place_claim_and_evidence(
     x: int,
     width: int,
     height: int,
@@ -232,9 +240,11 @@ def _place_claim(
     """
     rows: list[tuple[str, int]] = []
     if exchange:
-        rows.append(("transcript", _clamp(content.count_exchange_lines(width) + 2, 5, exchange)))
+        rows.append(
+            ("transcript", _clamp(content.count_longest_exchange_lines(width) + 2, 5, exchange))
+        )
     if content.has_card:
-        rows.append(("card", _clamp(content.count_card_lines(width), 1, most) + 2))
+        rows.append(("card", _clamp(content.count_longest_claim_lines(width), 1, most) + 2))
     last = [("truths", references)] if references and content.has_references else []
     return _stack(x, 0, width, height, (*rows, ("evidence", 0), *last))
 

@@ -16,7 +16,7 @@ from faithtui.tui.metric_view import capitalise, name_references
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
-from faithtui.tui.review.labels.missed_claims import describe_answer
+from faithtui.tui.review.labels.missed_claims import describe_added_claims
 from faithtui.tui.review.labels.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.review.layout import (
     ReviewContent,
@@ -27,10 +27,10 @@ from faithtui.tui.review.layout import (
 )
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.claim_card import claim_card, find_nearest_words
-from faithtui.tui.review.lines.references import named_reference_lines, reference_lines
+from faithtui.tui.review.lines.claim_card import claim_card, find_nearest_sentence
+from faithtui.tui.review.lines.references import judge_named_reference_lines, reference_lines
 from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
-from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
+from faithtui.tui.review.lines.verdict import VerdictView, uses_strip_layout, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme import format as fmt
@@ -164,7 +164,9 @@ class ReviewPanes(Panes):
             keep=not moved,
         )
         self.card.hint = (
-            "in " + fmt.name_windows(tuple(each.window for each in claim.verdicts)) if claim else ""
+            "in " + fmt.format_window_ranges(tuple(each.window for each in claim.verdicts))
+            if claim
+            else ""
         )
         self.draw_evidence(state, moved=moved)
         self._draw_references(state, moved)
@@ -175,7 +177,7 @@ class ReviewPanes(Panes):
         view, at, claim, spec = state.view, state.position, state.claim, state.spec
         title = capitalise(name_references(spec))
         if claim is not None and spec.references_are_facts:
-            window = position.verdict_in(claim, at.window).window
+            window = position.get_judge_verdict(claim, at.window).window
             title += f" for {spec.units[0]} {claim.number} in w{window + 1}"
         elif spec.references is not None and view.truths_whole:
             title += f" {len(view.truths)}"
@@ -188,12 +190,12 @@ class ReviewPanes(Panes):
             keep=not moved,
         )
 
-    def _name_panes_elsewhere(self) -> str:
+    def _format_hidden_panes_hint(self) -> str:
         """Say by which key panes come that have something to say and no room."""
         away = [
             each
             for each in ("windows", "truths")
-            if self._says_something(each) and not self.has_place(each)
+            if self._has_content_for_pane(each) and not self.has_place(each)
         ]
         key = self._keys("review.windows")
         return f"{key} {', '.join(away)}" if away else ""
@@ -210,13 +212,13 @@ class ReviewPanes(Panes):
 
     def zoom_next_of(self, panes: Sequence[str]) -> None:
         """Enlarge the first of some panes, or the one after that which is, or none."""
-        worth = [each for each in panes if self._says_something(each)]
+        worth = [each for each in panes if self._has_content_for_pane(each)]
         at = worth.index(self.zoomed_id) + 1 if self.zoomed_id in worth else 0
         self.zoom_pane(worth[at] if at < len(worth) else None)
         if self.zoomed_id is not None:
             self.query_one(f"#{self.zoomed_id}").focus()
 
-    def _says_something(self, pane: str) -> bool:
+    def _has_content_for_pane(self, pane: str) -> bool:
         return self._content is not None and self._content.says_something(pane)
 
     def draw_verdict(self, state: ReviewState) -> None:
@@ -237,9 +239,9 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
             # A strip has no line of its own for the judge's name.
-            elsewhere = self._name_panes_elsewhere()
+            elsewhere = self._format_hidden_panes_hint()
             hints = [f"judge: {judge}", elsewhere]
-            strip = is_strip(width, height)
+            strip = uses_strip_layout(width, height)
             self.verdict.hint = " · ".join(each for each in hints if each) if strip else ""
             self.claims.hint = "" if strip else elsewhere
             return verdict_lines(shown, width, height)
@@ -257,7 +259,7 @@ class ReviewPanes(Panes):
 
         def build_lines(width: int) -> Sequence[Line]:
             above = self._exchange_lines_above(state, width)
-            self.evidence.hold_lines(len(above), 0)
+            self.evidence.set_pinned_and_scroll_lines(len(above), 0)
             return [
                 *above,
                 *self._reference_lines_above(state, width),
@@ -278,7 +280,7 @@ class ReviewPanes(Panes):
         )
         self.evidence.hint = self._keys.fill_in_keys(hint) if passages else ""
 
-    def reveal_passage(self, state: ReviewState) -> None:
+    def scroll_to_passage(self, state: ReviewState) -> None:
         """Scroll to the chosen passage."""
         width = self.evidence.scrollable_content_region.width
         if width > 0 and state.passages:
@@ -293,13 +295,13 @@ class ReviewPanes(Panes):
         """Show why there is nothing to review, with all the room, and accept no verdict."""
         self._content = None
         self.set_planner(plan_empty_review, lambda _pane: plan_empty_review)
-        self.show_words(words)
+        self.show_sentence_instead_of_claims(words)
 
-    def show_words(self, words: str) -> None:
+    def show_sentence_instead_of_claims(self, words: str) -> None:
         """Show a sentence in place of claims, and accept no verdict."""
         self.claims.forget_claim()
         self.claims.show(
-            lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"
+            lambda width: [BLANK, *draw_claims.wrap_sentence(words, width)], title="Claims"
         )
 
     def _exchange_lines_above(self, state: ReviewState, width: int) -> list[Line]:
@@ -314,7 +316,7 @@ class ReviewPanes(Panes):
             return lines
         best = state.passages[0] if state.passages else None
         hidden = claim.id in state.view.hidden
-        said = draw_evidence.mark_claim(claim, None if hidden else best)
+        said = draw_evidence.highlight_unsupported_words(claim, None if hidden else best)
         name = [Piece(f" {state.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(said, width - 1, first=name, most=2)]
 
@@ -339,7 +341,7 @@ class ReviewPanes(Panes):
         claim, spec = state.claim, state.spec
         if self.truths.display or not spec.references_are_facts or claim is None:
             return []
-        return named_reference_lines(
+        return judge_named_reference_lines(
             state.view, claim, state.position.window, spec, width, state.tokenised
         )
 
@@ -360,13 +362,13 @@ class ReviewPanes(Panes):
 
         def build_lines(width: int) -> Sequence[Line]:
             height = self.transcript.scrollable_content_region.height
-            near = find_nearest_words(claim, state.tokenised)
+            near = find_nearest_sentence(claim, state.tokenised)
             drawn = exchange_lines(view, claim, spec, width, height, near)
-            self.transcript.hold_lines(drawn.pinned, drawn.top)
+            self.transcript.set_pinned_and_scroll_lines(drawn.pinned, drawn.top)
             return drawn.lines
 
         turns = len(view.turns)
-        marks = describe_answer(view, claim.turn) if claim else ""
+        marks = describe_added_claims(view, claim.turn) if claim else ""
         # Where the answer has marks, they are worth more room than how many turns there are.
         behind = f" · {marks}" if marks else f" of {turns}"
         title = f"Turn {claim.turn + 1}{behind}" if claim else "Turn"

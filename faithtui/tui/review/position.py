@@ -37,7 +37,7 @@ def find_claim(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:
     return next((each for each in view.claims if each.id == claim), None)
 
 
-def verdict_in(claim: ClaimView, window: int | None) -> WindowVerdictView:
+def get_judge_verdict(claim: ClaimView, window: int | None) -> WindowVerdictView:
     """Give the judge's verdict in a window, or the home verdict."""
     for verdict in claim.verdicts:
         if verdict.window == window:
@@ -149,7 +149,7 @@ def overlay_pending(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]
     return replace(view, claims=claims)
 
 
-def restore_claims(view: ReviewView, before: Sequence[ClaimView]) -> ReviewView:
+def restore_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> ReviewView:
     """Show human labels of some claims as they were before."""
     known = {claim.id: claim for claim in before}
     claims = tuple(

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ReviewView
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
@@ -116,7 +116,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Drop what was read ahead: it may show, or hide, what must be otherwise now."""
         self.conversations_ahead.clear()
 
-    def follow_queue(self, position: QueuePosition | None) -> None:
+    def switch_queue(self, position: QueuePosition | None) -> None:
         """Walk through another queue, or none."""
         if position is not self.cursor:
             self.cursor = position
@@ -138,7 +138,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.screen.panes.claims.block_keys()
         if not following or (later and following[0][1] in self.cursor.skipped_claims):
             # Only what was put off is left.
-            self.finish_queue(self.cursor.queue)
+            self.report_queue_outcome(self.cursor.queue)
 
     def count_answers(self, view: ReviewView) -> tuple[int, int] | None:
         """Count the claims of a conversation that are answered in the queue, and all it has of it.
@@ -181,7 +181,11 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return
         following = self.cursor.list_next(1)
         entry = (
-            self.cursor.find_previous() if direction < 0 else following[0] if following else None
+            self.cursor.find_previous_open()
+            if direction < 0
+            else following[0]
+            if following
+            else None
         )
         if entry is None:
             self.show_message(Piece("nothing open in the queue on that side", "warn"))
@@ -195,7 +199,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             title = escape_line(self.cursor.queue.title, limit=40)
             self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
 
-    def step_by(self, by: int) -> bool:
+    def go_to_neighbour_claim(self, by: int) -> bool:
         """Go to the next or the previous claim of the queue, answered or not.
 
         Returns:
@@ -214,9 +218,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.show_message(Piece(f"the {end} claim of ", "warn"), title)
         return True
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("queue")
-    async def finish_queue(self, queue: ClaimQueue) -> None:
+    async def report_queue_outcome(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
         from faithtui.engine.review.samples.sample_queues import close_finished_queue
 

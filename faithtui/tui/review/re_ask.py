@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
 from faithtui.tui.background_loop import run_in_own_loop
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -76,7 +76,7 @@ class ReAsk(Controller["ReviewScreen"]):
         else:
             self.read_call_cost(claim, view)
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("price")
     async def read_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""

@@ -135,7 +135,9 @@ class ReviewScreen(FaithScreen):
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.keys, self.moves.show_claim_of_row, self.queue_navigator.step_by)
+        return ReviewPanes(
+            self.keys, self.moves.show_claim_of_row, self.queue_navigator.go_to_neighbour_claim
+        )
 
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
@@ -146,7 +148,7 @@ class ReviewScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin without a conversation."""
         self.note.display = False
-        self.panes.show_words("Reading …")
+        self.panes.show_sentence_instead_of_claims("Reading …")
         self.panes.claims.focus()
         super().on_mount()
 
@@ -197,7 +199,7 @@ class ReviewScreen(FaithScreen):
         self.review_state = None
         self.verdicts.forget_last_verdict()
         self.claim_range.clear()
-        self.loader.forget_mark()
+        self.loader.forget_change_stamp()
         self.search.clear()
         self.writer.clear()
 
@@ -223,7 +225,7 @@ class ReviewScreen(FaithScreen):
             at = replace(self.review_state.position, passage=passage)
             self.review_state = replace(self.review_state, position=at)
             self.panes.draw_evidence(self.review_state, moved=False)
-            self.panes.reveal_passage(self.review_state)
+            self.panes.scroll_to_passage(self.review_state)
 
     def redraw(self) -> None:
         """Draw what is looked at anew."""
@@ -289,12 +291,12 @@ class ReviewScreen(FaithScreen):
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")
-    def follow_window(self, event: RowPane.Moved | RowPane.Chosen) -> None:
+    def limit_claims_to_window(self, event: RowPane.Moved | RowPane.Chosen) -> None:
         """Limit the claims to the window that was chosen."""
         self.moves.limit_to_window_of_row(event.row)
 
     @on(RowPane.Chosen, "#claims")
-    def open_claim(self) -> None:
+    def show_claim_in_all_windows(self) -> None:
         """Show the judge's verdict in every window."""
         self.evidence.action_occurrences()
 
@@ -320,9 +322,9 @@ class ReviewScreen(FaithScreen):
         self.search.apply_filter(event)
 
     @on(FilterBar.FilterCancelled)
-    def leave_filter(self) -> None:
+    def restore_previous_filter(self) -> None:
         """Go on with the filter there was before."""
-        self.search.leave_filter()
+        self.search.restore_previous_filter()
 
     def on_key(self, event: events.Key) -> None:
         """Let escape drop the range."""
@@ -335,7 +337,7 @@ class ReviewScreen(FaithScreen):
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
-            self.refuse(f"the metrics would show the judge: {self.reveal.describe_way_out()}")
+            self.refuse(f"the metrics would show the judge: {self.reveal.describe_unhide_keys()}")
         else:
             self.post_message(ShowScreen("metrics"))
 

@@ -96,7 +96,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
             self.screen.bar.show(self.filter_text)
             self.screen.panes.claims.focus()
 
-    def leave_filter(self) -> None:
+    def restore_previous_filter(self) -> None:
         """Go on with the filter there was before."""
         self.filter_text = self._previous_filter
         self.screen.bar.show(self.filter_text)
@@ -104,7 +104,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self._show_found_count()
         self.screen.redraw()
 
-    def step_found(self, direction: int) -> bool:
+    def go_to_next_match(self, direction: int) -> bool:
         """Go to the next or previous claim that was found.
 
         Returns:
@@ -149,7 +149,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         )
         count = len(self.found_claims or ())
         self.show_message(
-            Piece(fmt.count_in_words(count, *units), "strong" if count else "warn"),
+            Piece(fmt.format_count_with_noun(count, *units), "strong" if count else "warn"),
             Piece(" found here · "),
             escape_line(self.filter_text, "quiet", limit=100),
             Piece(self.keys.fill_in_keys(STEP_KEYS_WORDS) if count > 1 else "", "quiet"),

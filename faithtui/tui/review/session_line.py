@@ -25,7 +25,7 @@ class SessionLine(Controller["ReviewScreen"]):
     @property
     def words(self) -> str:
         """How the session goes on, "" before that is known."""
-        from faithtui.tui.review.lines.session import session_words
+        from faithtui.tui.review.lines.session import describe_session_progress
 
         view = self.screen.view
         if self._facts is None or view is None:
@@ -36,7 +36,7 @@ class SessionLine(Controller["ReviewScreen"]):
         else:
             left, where = len(cursor.queue.entries) - len(cursor.answered_claims), "in the queue"
         timer = self.session.preferences.timer
-        return session_words(self._facts, left, where, has_timer=timer)
+        return describe_session_progress(self._facts, left, where, has_timer=timer)
 
     @run_in_worker("how-far")
     async def read_again(self) -> None:
@@ -60,7 +60,7 @@ class SessionLine(Controller["ReviewScreen"]):
         # Another thread may forget them meanwhile.
         known = self._repeats
         if known is None or known[0] != run or (queue and queue.repeats):
-            repeats = store.claim_details.read_repeats(run)
+            repeats = store.claim_details.read_second_verdicts(run)
             known = run, tuple(each for each in repeats if each.reviewer == reviewer)
             self._repeats = known
         sample = None if queue is None else queue.sample
@@ -72,4 +72,4 @@ class SessionLine(Controller["ReviewScreen"]):
 
     def _show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts
-        self.screen.follow_runs()
+        self.screen.show_run_progress()

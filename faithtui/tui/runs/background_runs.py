@@ -56,7 +56,7 @@ class BackgroundRuns:
             FaithtuiError: An order cannot be carried out; nothing was begun.
         """
         session = self.app.session
-        first, *rest = await asyncio.to_thread(_plan_runs, session, requests)
+        first, *rest = await asyncio.to_thread(_save_planned_runs, session, requests)
         session.waiting_runs.extend(rest)
         self.begin(first)
 
@@ -129,7 +129,7 @@ class BackgroundRuns:
         for run in session.process_runs:
             run.yield_to_ui(YIELD_AFTER_KEY_S)
         if session.is_open and session.list_snapshots():
-            session.store.rest_writer(YIELD_AFTER_KEY_S)
+            session.store.delay_non_urgent_writes(YIELD_AFTER_KEY_S)
 
     def raise_bugs(self) -> None:
         """Raise the bug that ended a run, if one did."""
@@ -144,7 +144,7 @@ class BackgroundRuns:
             run.cancel()
 
 
-def _plan_runs(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
+def _save_planned_runs(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:
     """Write runs down as planned, after all of them were checked."""
     from faithtui.engine.runs import run_planner
 

@@ -53,7 +53,9 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
         used = row.tokens_in + row.tokens_out
         spent = f"so far {fmt.format_money(row.cost_nusd)} and {fmt.format_count(used)} tokens"
         if row.unpriced_calls:
-            spent += f"; no price known for {fmt.count_in_words(row.unpriced_calls, 'call')}"
+            spent += (
+                f"; no price known for {fmt.format_count_with_noun(row.unpriced_calls, 'call')}"
+            )
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content(f"Budget of run #{row.id}")
             yield Label(Content(spent), id="spent")

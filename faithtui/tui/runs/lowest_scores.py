@@ -56,7 +56,11 @@ class LowestScores(RowPane):
             self.show(lambda _width: (make_line(Piece(f" {words}", "quiet")),))
             return
         # Later than the first paint, as it brings the store.
-        from faithtui.tui.conversations.conversation_lines import RowOptions, item_head, item_line
+        from faithtui.tui.conversations.conversation_lines import (
+            RowOptions,
+            format_list_heading,
+            item_line,
+        )
 
         items = self._items
         prefix = "" if found is None else found.key_prefix
@@ -64,7 +68,7 @@ class LowestScores(RowPane):
 
         def draw_items(width: int) -> list[Line]:
             return [
-                item_head(spec, width),
+                format_list_heading(spec, width),
                 *(
                     Line(item_line(each, options, width, here=False).pieces, number)
                     for number, each in enumerate(items)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.label_sets import Polarity
 from faithtui.store.runs.run_records import RunRow, RunState
-from faithtui.tui.metric_view import count_units
+from faithtui.tui.metric_view import format_unit_count
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _list_run_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> Ite
         judged = f"{row.conversations - row.pending} of {row.conversations} conversations judged"
         yield NextStep("runs.progress", "screen('progress')", f"watch it: {judged}")
     elif row.pending and row.state is RunState.PLANNED:
-        words = f"start it: {fmt.count_in_words(row.pending, 'conversation')} to judge"
+        words = f"start it: {fmt.format_count_with_noun(row.pending, 'conversation')} to judge"
         yield NextStep("runs.continue", "resume", words, is_urgent=True)
     elif row.pending:
         words = f"resume: {row.pending} of {row.conversations} conversations left, "
@@ -84,7 +84,11 @@ def _list_run_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> Ite
         return
     if row.failed or row.incomplete:
         lacking = [
-            *([fmt.count_in_words(row.failed, "failed conversation")] if row.failed else ()),
+            *(
+                [fmt.format_count_with_noun(row.failed, "failed conversation")]
+                if row.failed
+                else ()
+            ),
             *([f"{row.incomplete} that lack a verdict"] if row.incomplete else ()),
         ]
         words = f"ask again: {' and '.join(lacking)}"
@@ -101,7 +105,7 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
     """List what tells more about the judge."""
     trust, queues = known.trust, known.queues
     if trust is not None and trust.to_settle and not known.blind:
-        words = f"settle {count_units(trust.to_settle, spec)} on which annotators differ"
+        words = f"settle {format_unit_count(trust.to_settle, spec)} on which annotators differ"
         yield NextStep("go.adjudicate", "screen('adjudicate')", words)
     if queues is not None and queues.open_sample is not None:
         sample = queues.open_sample
@@ -118,7 +122,7 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
             words = f"draw a random sample of {spec.units[1]}: it allows a corrected rate"
             yield NextStep("go.queues", "screen('queues')", words)
     if not known.blind:
-        yield from _list_findings(spec, known)
+        yield from _list_judge_verdict_steps(spec, known)
     if row.done:
         if row.spec.judge == "offline":
             words = "run a model as the judge on the same data"
@@ -130,14 +134,14 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
         yield NextStep("runs.export", "export", words)
 
 
-def _list_findings(spec: "MetricSpec", known: RunKnowledge) -> Iterator[NextStep]:
+def _list_judge_verdict_steps(spec: "MetricSpec", known: RunKnowledge) -> Iterator[NextStep]:
     """List what the judge's verdicts themselves point at."""
     bad = [each.name for each in spec.labels.labels if each.polarity is Polarity.BAD]
     counts, trust = known.counts, known.trust
     for label in bad[:1]:
         found = None if counts is None else counts.labels.get(label)
         if found is not None:
-            words = fmt.count_in_words(found.conversations, "conversation")
+            words = fmt.format_count_with_noun(found.conversations, "conversation")
             words = f"review {words} with a «{label}»"
             yield NextStep("runs.failing", "show_failing", words)
     if trust is not None and trust.differ:

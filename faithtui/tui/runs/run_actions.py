@@ -13,7 +13,7 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
@@ -99,7 +99,7 @@ class RunActions(Controller["RunsScreen"]):
         back = all(row.archived_at is not None for row in targets)
         busy = [row.id for row in targets if self.screen.is_under_way(row.id)]
         if busy and not back:
-            self.refuse(f"{name_runs(busy)} is under way: archive it when it is through")
+            self.refuse(f"{format_run_names(busy)} is under way: archive it when it is through")
             return
         runs = tuple(row.id for row in targets if back or row.archived_at is None)
         self.archive_runs(runs, archived=not back)
@@ -146,7 +146,7 @@ class RunActions(Controller["RunsScreen"]):
         self.screen.marks.clear()
         self.screen.show_marks()
         self.screen.reload()
-        words = f"{name_runs(runs)} {'archived' if archived else 'is listed again'}"
+        words = f"{format_run_names(runs)} {'archived' if archived else 'is listed again'}"
         if how == "undone":
             self.show_message(Piece("undone: ", "human strong"), Piece(words))
         else:
@@ -160,14 +160,16 @@ class RunActions(Controller["RunsScreen"]):
         busy = [row.id for row in self.target_runs if self.screen.is_under_way(row.id)]
         unfinished = tuple(row.id for row in self.target_runs if row.failed or row.incomplete)
         if busy:
-            self.refuse(f"{name_runs(busy)} is under way: what fails can be retried afterwards")
+            self.refuse(
+                f"{format_run_names(busy)} is under way: what fails can be retried afterwards"
+            )
         elif not unfinished:
-            which = name_runs([row.id for row in self.target_runs])
+            which = format_run_names([row.id for row in self.target_runs])
             self.refuse(f"nothing failed or lacks a verdict in {which}")
         else:
             self.reopen_unfinished_items(unfinished)
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("retry")
     async def reopen_unfinished_items(self, runs: Sequence[RunId]) -> None:
         """Make what failed or lacks a verdict wait again."""
@@ -178,7 +180,7 @@ class RunActions(Controller["RunsScreen"]):
 
     # Comparing
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("compare")
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
@@ -196,13 +198,15 @@ class RunActions(Controller["RunsScreen"]):
 
     def show_compared(self, change: "RunComparison") -> None:
         """Show what changed."""
-        from faithtui.tui.agreement.change_lines import change_lines
+        from faithtui.tui.agreement.change_lines import format_run_comparison_lines
         from faithtui.tui.screen.dialogs import TextDialog
 
         a, b = change.a.id, change.b.id
         self.show_message()
         self.input_queue.open_window(
-            TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(change, w))
+            TextDialog(
+                f"From run #{a} to run #{b}", lambda w: format_run_comparison_lines(change, w)
+            )
         )
 
     # Exporting
@@ -232,7 +236,7 @@ class RunActions(Controller["RunsScreen"]):
         return True
 
 
-def name_runs(runs: Sequence[RunId]) -> str:
+def format_run_names(runs: Sequence[RunId]) -> str:
     """Name runs: `run #3`, `runs #1 #3`; of many only how many."""
     if len(runs) > 6:
         return f"{len(runs)} runs"

@@ -8,7 +8,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import format_left_out
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import count_units
+from faithtui.tui.metric_view import format_unit_count
 from faithtui.tui.runs.next_steps import NextStep
 from faithtui.tui.runs.run_lines import MOST_CLAIMS, integrity_lines
 from faithtui.tui.theme import format as fmt
@@ -115,7 +115,7 @@ def run_details(
             Piece(" · judge ", "quiet"),
             escape_line(row.spec.judge_title, limit=200),
             Piece(" · ", "quiet"),
-            *keys.make_pieces("{screen.judge} about it", "quiet"),
+            *keys.fill_in_keys_as_pieces("{screen.judge} about it", "quiet"),
         ],
         width - 1,
         first=[Piece(" ")],
@@ -128,14 +128,14 @@ def run_details(
         ("score", [Piece(HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
     ]
     if counts is not None and not blind:
-        named += _list_counts(row, counts, metric, width, chart=height >= _CHART_FROM)
-    named += _list_labels(row, metric, trust, width)
+        named += _list_score_fields(row, counts, metric, width, chart=height >= _CHART_FROM)
+    named += _list_label_fields(row, metric, trust, width)
     for name, pieces in named:
         lines += field_lines(name, pieces, width, _NAME)
         if name == "scores" and counts is not None and height >= _CHART_FROM:
             rows = 3 if height < 2 * _CHART_FROM else 6
             lines += _chart_lines(counts.score_bins, width, rows)
-    for name, pieces in _list_settings(row, metric, changed_options):
+    for name, pieces in _list_setting_fields(row, metric, changed_options):
         lines += field_lines(name, pieces, width, _NAME)
     return lines
 
@@ -146,17 +146,21 @@ def _list_troubles(row: RunRow, metric: "MetricSpec", keys: KeyNames) -> Iterato
         yield [Piece(f"archived {fmt.format_datetime(row.archived_at)}", "warn")]
     if row.state is RunState.INTERRUPTED:
         words = "! the process that judged it is gone: {runs.continue} resumes, "
-        yield keys.make_pieces(f"{words}nothing is asked twice", "warn")
+        yield keys.fill_in_keys_as_pieces(f"{words}nothing is asked twice", "warn")
     if row.reason:
         yield [Piece("! ", "warn"), escape_text(row.reason, "warn")]
     if row.missing_verdicts:
-        words = f"! {count_units(row.missing_verdicts, metric)} without a verdict: never a pass"
+        words = (
+            f"! {format_unit_count(row.missing_verdicts, metric)} without a verdict: never a pass"
+        )
         way = " · {runs.retry} asks again" if row.incomplete else ""
-        yield [Piece(words, "warn"), *keys.make_pieces(way, "warn")]
+        yield [Piece(words, "warn"), *keys.fill_in_keys_as_pieces(way, "warn")]
     if row.failed_windows:
-        yield [Piece(f"! {fmt.count_in_words(row.failed_windows, 'window')} failed", "bad")]
+        yield [Piece(f"! {fmt.format_count_with_noun(row.failed_windows, 'window')} failed", "bad")]
     if row.undefined:
-        words = f"! {fmt.count_in_words(row.undefined, 'conversation')} undefined: in no mean"
+        words = (
+            f"! {fmt.format_count_with_noun(row.undefined, 'conversation')} undefined: in no mean"
+        )
         yield [Piece(words, "warn")]
     left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
     if left_out:
@@ -166,7 +170,7 @@ def _list_troubles(row: RunRow, metric: "MetricSpec", keys: KeyNames) -> Iterato
 def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     return [
         Piece(
-            f"{fmt.count_in_words(row.conversations, 'conversation')}: "
+            f"{fmt.format_count_with_noun(row.conversations, 'conversation')}: "
             f"{row.done - row.incomplete} done"
         ),
         Piece(f", {row.incomplete} incomplete" if row.incomplete else "", "bad"),
@@ -174,7 +178,7 @@ def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
         Piece(f", {row.failed} failed" if row.failed else "", "bad"),
         Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
         Piece(
-            f" · {fmt.count_in_words(row.windows, 'window')} · {count_units(row.claims, metric)}",
+            f" · {fmt.format_count_with_noun(row.windows, 'window')} · {format_unit_count(row.claims, metric)}",
             "quiet",
         ),
     ]
@@ -184,7 +188,7 @@ def _score_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     pieces = [
         Piece(fmt.format_number(row.score), "strong"),
         Piece(
-            f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, "
+            f" (mean of {fmt.format_count_with_noun(row.scored, 'conversation')}, "
             "each the mean of its windows)",
             "quiet",
         ),
@@ -198,7 +202,7 @@ def _score_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     return pieces
 
 
-def _list_counts(
+def _list_score_fields(
     row: RunRow, counts: "RunCounts", metric: "MetricSpec", width: int, *, chart: bool
 ) -> Iterator[tuple[str, list[Piece]]]:
     """Say how the scores lie, how many conversations pass, and how often each verdict was given."""
@@ -232,7 +236,7 @@ def _chart_lines(bins: Sequence[int], width: int, rows: int) -> Iterator[Line]:
 def _pass_pieces(row: RunRow, counts: "RunCounts") -> list[Piece]:
     bar = row.spec.rule.effective_threshold
     if counts.passed is None or bar is None:
-        return [Piece(f"{fmt.count_in_words(counts.scored, 'conversation')}, no threshold")]
+        return [Piece(f"{fmt.format_count_with_noun(counts.scored, 'conversation')}, no threshold")]
     return [
         Piece(fmt.format_share(counts.passed, counts.scored), "strong"),
         Piece(f" pass the threshold {bar:.2f}: "),
@@ -258,7 +262,7 @@ def _verdict_pieces(counts: "RunCounts", labels: LabelSet, room: int) -> list[Pi
     return pieces
 
 
-def _list_labels(
+def _list_label_fields(
     row: RunRow, metric: "MetricSpec", trust: "RunTrust | None", width: int
 ) -> Iterator[tuple[str, list[Piece]]]:
     """Say what annotators looked at, and what that says of the judge."""
@@ -268,7 +272,8 @@ def _list_labels(
             Piece(fmt.draw_bar(row.labelled, row.claims, min(20, max(8, width - 50))), "human"),
             Piece(f" {fmt.format_share(row.labelled, row.claims)}", "strong"),
             Piece(
-                f" · {fmt.format_count(row.labelled)} of {count_units(row.claims, metric)}", "quiet"
+                f" · {fmt.format_count(row.labelled)} of {format_unit_count(row.claims, metric)}",
+                "quiet",
             ),
         ],
     )
@@ -302,7 +307,7 @@ def _corrected_pieces(found: Estimate, units: str) -> list[Piece]:
     ]
 
 
-def _list_settings(
+def _list_setting_fields(
     row: RunRow, metric: "MetricSpec", changed_options: Mapping[str, object] | None
 ) -> Iterator[tuple[str, list[Piece]]]:
     """Say what the run was set to where that is not the default, and what it took."""
@@ -350,7 +355,7 @@ def describe_settings(
 
 def describe_cost(row: RunRow) -> str:
     """Say what a run cost, and what it took."""
-    calls = fmt.count_in_words(row.calls, "call")
+    calls = fmt.format_count_with_noun(row.calls, "call")
     if row.spec.judge == "offline":
         return f"nothing, judged on this machine · {calls}"
     tokens = (
@@ -359,7 +364,7 @@ def describe_cost(row: RunRow) -> str:
     )
     known = fmt.format_money(row.cost_nusd)
     if row.unpriced_calls:
-        unknown = f"no price known for {fmt.count_in_words(row.unpriced_calls, 'call')}"
+        unknown = f"no price known for {fmt.format_count_with_noun(row.unpriced_calls, 'call')}"
         known = f"{known} + {unknown}" if row.cost_nusd else unknown
     return f"{known} · {calls} · {tokens}"
 

@@ -76,16 +76,16 @@ class FigureReader(Controller["RunsScreen"]):
         """Begin to read what is not known, or not any more; nothing where that is under way."""
         if not self._is_reading and self.session.is_open:
             self._is_reading = True
-            self._read_listed()
+            self._read_outdated_runs()
 
     @run_in_worker("figures", exclusive=False)
-    async def _read_listed(self) -> None:
+    async def _read_outdated_runs(self) -> None:
         try:
             while self.screen.is_current and self.session.is_open:
                 self._newest = await self.read(self.session.store.reviews.find_newest_event)
                 row = next(self._list_outdated(), None)
                 if row is None:
-                    self._refresh_after_rest()
+                    self._schedule_refresh()
                     return
                 known = await self.read(self._read_figures, row, self._newest)
                 self._known[row.id] = known
@@ -96,7 +96,7 @@ class FigureReader(Controller["RunsScreen"]):
     def _list_outdated(self) -> Iterator[RunRow]:
         """List the runs whose figures are to be read, the chosen one first."""
         now = self.session.seconds()
-        for row in self._rows_by_need():
+        for row in self._list_rows_chosen_first():
             found = self._known.get(row.id)
             if found is None or (now >= found.rest_until_s and not self._is_current(row)):
                 yield row
@@ -105,18 +105,18 @@ class FigureReader(Controller["RunsScreen"]):
         found = self._known.get(row.id)
         return found is not None and (found.row, found.newest) == (row, self._newest)
 
-    def _refresh_after_rest(self) -> None:
+    def _schedule_refresh(self) -> None:
         """Read again later what may not be read again yet."""
         resting = [
             self._known[row.id].rest_until_s
-            for row in self._rows_by_need()
+            for row in self._list_rows_chosen_first()
             if row.id in self._known and not self._is_current(row)
         ]
         if resting:
             rest = max(0.1, min(resting) - self.session.seconds())
             self.screen.set_timer(rest, self.refresh)
 
-    def _rows_by_need(self) -> Sequence[RunRow]:
+    def _list_rows_chosen_first(self) -> Sequence[RunRow]:
         chosen = self.screen.selection
         others = [row for row in self.screen.rows or () if chosen is None or row.id != chosen.id]
         return others if chosen is None else [chosen, *others]
@@ -126,7 +126,7 @@ class FigureReader(Controller["RunsScreen"]):
 
     def _read_figures(self, row: RunRow, newest: LabelId | None) -> RunFigures:
         """Read what is known of a run; meant for a thread."""
-        from faithtui.engine.review.run_overview import count_run, read_run_trust
+        from faithtui.engine.review.run_overview import count_verdicts_and_scores, read_run_trust
 
         store, began = self.session.store, self.session.seconds()
         queues = _read_queues(self.session, row.id)
@@ -134,7 +134,7 @@ class FigureReader(Controller["RunsScreen"]):
         has_labels = newest is not None or queues.has_samples
         counts = trust = None
         try:
-            counts = count_run(store, row)
+            counts = count_verdicts_and_scores(store, row)
             if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = read_run_trust(store, row.id)
         except (StoreError, ConfigError):
@@ -150,7 +150,7 @@ class FigureReader(Controller["RunsScreen"]):
             queues,
             list_changed_options(row.spec),
             self._read_lowest(row.id),
-            store.run_contents.find_common_prefix(row.id),
+            store.run_contents.find_common_key_prefix(row.id),
             ended + REREAD_FACTOR * (ended - began),
         )
 

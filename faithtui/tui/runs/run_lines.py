@@ -30,7 +30,7 @@ _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
 
-def run_head(width: int) -> Line:
+def run_header_line(width: int) -> Line:
     """Name the columns of the run list."""
     names = ("run", "metric", "judge", "conv", "status", "score", "corrected")
     named = _run_columns(width, *names, "kappa (human)", "reviewed", "reviewed")
@@ -73,7 +73,7 @@ def run_line(
         else fmt.format_compact_count(row.conversations),
         words,
         "hidden" if blind else _score_with_mark(row),
-        unread or _format_corrected(trust),
+        unread or _format_corrected_pass_rate(trust),
         unread or _format_kappa(trust),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
         fmt.format_share(row.labelled, row.claims),
@@ -99,7 +99,7 @@ def _format_kappa(trust: "RunTrust | None") -> str:
     return f"{value} [{', '.join(ends)}]"
 
 
-def _format_corrected(trust: "RunTrust | None") -> str:
+def _format_corrected_pass_rate(trust: "RunTrust | None") -> str:
     """Write the corrected share that passes: `81% [74, 85]`."""
     if trust is None or trust.corrected.value is None:
         return fmt.NONE
@@ -218,7 +218,9 @@ def no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
         return [
             make_line(Piece("  No runs here, and the store can only be read.", "strong")),
             *wrap(
-                keys.make_pieces("Copy it to a place where you may write · {app.help} explains"),
+                keys.fill_in_keys_as_pieces(
+                    "Copy it to a place where you may write · {app.help} explains"
+                ),
                 width,
                 first=[Piece("  ")],
             ),
@@ -238,7 +240,7 @@ def no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
         ),
         make_line(Piece("  then here", "strong")),
         *wrap(
-            keys.make_pieces(
+            keys.fill_in_keys_as_pieces(
                 "{runs.new} starts a run · {app.help} explains · {app.commands-colon} commands · "
                 "{app.go} screens"
             ),
@@ -263,7 +265,7 @@ def all_archived_lines(width: int, count: int, keys: KeyNames) -> list[Line]:
         BLANK,
         *wrap(
             [
-                *keys.make_pieces("{list.filter} and "),
+                *keys.fill_in_keys_as_pieces("{list.filter} and "),
                 Piece("archived:yes", "human"),
                 Piece(f" lists {'it' if count == 1 else f'all {count}'}."),
             ],
@@ -281,7 +283,7 @@ def nothing_found_lines(
     meant: list[Line] = []
     if suggestions:
         words = [Piece("Perhaps you mean  "), Piece(suggestions[0], "human strong")]
-        words += keys.make_pieces("   {list.open} takes it")
+        words += keys.fill_in_keys_as_pieces("   {list.open} takes it")
         others = " or ".join(suggestions[1:3])
         meant = wrap([*words, Piece(f", or type {others}" if others else "")], width, first=pad)
         meant.append(BLANK)
@@ -293,7 +295,7 @@ def nothing_found_lines(
         BLANK,
         *meant,
         *wrap(
-            keys.make_pieces("{screen.close} takes it away, {list.filter} edits it."),
+            keys.fill_in_keys_as_pieces("{screen.close} takes it away, {list.filter} edits it."),
             width,
             first=pad,
         ),

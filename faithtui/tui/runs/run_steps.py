@@ -60,9 +60,9 @@ class RunSteps(Controller["RunsScreen"]):
             self.refuse("nothing is judged in this run yet: there is nothing to draw from")
         elif row is not None:
             self.session.switch_run(row.id)
-            QueueStart(self.screen, self._keep_drawn).read_and_offer_spot_check(row.id)
+            QueueStart(self.screen, self._ignore_drawn_sample).read_and_offer_spot_check(row.id)
 
-    def _keep_drawn(self, sample: SampleId) -> None:
+    def _ignore_drawn_sample(self, sample: SampleId) -> None:
         """Need nothing of a queue that was drawn: it is begun at once."""
 
     def action_show_failing(self) -> None:

@@ -19,11 +19,11 @@ from faithtui.tui.runs.run_lines import (
     all_archived_lines,
     no_runs_lines,
     nothing_found_lines,
-    run_head,
+    run_header_line,
     run_line,
 )
 from faithtui.tui.runs.run_steps import RunSteps
-from faithtui.tui.screen.filter_matches import find_runs
+from faithtui.tui.screen.filter_matches import list_matching_runs
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
@@ -146,7 +146,7 @@ class RunsScreen(FilteredListScreen):
                 id="list",
                 title="Runs",
                 draw=self._draw_row,
-                head=run_head,
+                head=run_header_line,
                 empty=self._draw_empty_list,
                 moved=self.follow_cursor,
                 identity=lambda row: row.id,
@@ -203,7 +203,7 @@ class RunsScreen(FilteredListScreen):
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
         specs = await self.read(lambda: {row.id: get_metric_spec(row.spec) for row in rows})
-        self.call_later(self.show_metric_words, specs)
+        self.call_later(self.set_metric_specs, specs)
 
     @on(FirstRunsRead)
     def show_first_runs(self, event: FirstRunsRead) -> None:
@@ -232,7 +232,7 @@ class RunsScreen(FilteredListScreen):
     def search(self) -> None:
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
-        rows = tuple(sorted(find_runs(self._all_runs, self.active_filter), key=key))
+        rows = tuple(sorted(list_matching_runs(self._all_runs, self.active_filter), key=key))
         is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows
         if is_other_length:
@@ -249,10 +249,10 @@ class RunsScreen(FilteredListScreen):
         self._replace_lost_choice()
         self._show_details()
         if self.state != ListState():
-            self.show_order()
+            self.show_filter_status()
         self.refresh_bindings()
 
-    def show_metric_words(self, specs: "Mapping[RunId, MetricSpec]") -> None:
+    def set_metric_specs(self, specs: "Mapping[RunId, MetricSpec]") -> None:
         """Draw what is known of the chosen run in the words of its metric."""
         self.specs = specs
         self._show_details()

@@ -109,7 +109,7 @@ class QueuePosition:
         again = (each for each in waiting if each[1] in self.skipped_claims)
         return tuple(islice(chain(fresh, again), count))
 
-    def find_previous(self) -> tuple[ItemId, ClaimId] | None:
+    def find_previous_open(self) -> tuple[ItemId, ClaimId] | None:
         """Find the nearest open claim before this one; None when there is none."""
         for entry in reversed(self.queue.entries[: max(0, self.current_place)]):
             if entry[1] not in self.answered_claims:

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.engine.review.samples.sample_queues import QueueOutcome
 from faithtui.tui import screen_catalog
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.samples.sample_lines import end_lines
+from faithtui.tui.samples.sample_lines import queue_end_lines
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 
@@ -73,7 +73,7 @@ class QueueEndDialog(Dialog):
 
 def _end_lines(queue: ClaimQueue, end: QueueOutcome | None, width: int) -> Sequence[Line]:
     if end is not None:
-        return end_lines(end, width)
+        return queue_end_lines(end, width)
     words = "nothing more is open in it. It is not a random sample: labels given here say "
     words += "nothing certain about the rest."
     pieces = [escape_line(queue.title, "strong", limit=200), Piece(f": {words}")]

@@ -10,12 +10,12 @@ from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_run_sample,
     estimate_pace,
-    next_seed,
-    repeat_request,
-    spot_check_request,
+    find_unused_seed,
+    make_repeat_labels_request,
+    make_spot_check_request,
 )
 from faithtui.store.samples.sample_records import SampleRow
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.samples.queue import load_queue_position, make_sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
@@ -37,9 +37,9 @@ class QueueStart(Controller[FaithScreen]):
         super().__init__(screen)
         self._on_drawn = drawn
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def work_through(self, sample: SampleId) -> None:
+    async def open_queue(self, sample: SampleId) -> None:
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read(make_sample_queue, store, sample, reviewer)
@@ -48,7 +48,7 @@ class QueueStart(Controller[FaithScreen]):
         self.session.start_queue(queue, following[0][1] if following else None)
         self.screen.post_message(ShowScreen("review"))
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
     async def read_and_offer_spot_check(self, run: RunId) -> None:
         """Read the queues of a run, then offer a spot-check of it."""
@@ -67,7 +67,7 @@ class QueueStart(Controller[FaithScreen]):
             f"{SPOT_CHECK_SIZE} claims (or all there are) drawn at random from the whole run, "
             f"the judge hidden until you answer. About {minutes}. At the end: pass, unclear or "
             "fail, with exact limits. It does not replace a sample.",
-            spot_check_request,
+            make_spot_check_request,
         )
 
     def offer_repeats(self, run: RunId, rows: Sequence[SampleRow]) -> None:
@@ -81,7 +81,7 @@ class QueueStart(Controller[FaithScreen]):
             f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
             "your first verdict hidden. Your answers change no label; they measure your "
             f"self-agreement (test-retest). About {minutes}.",
-            repeat_request,
+            make_repeat_labels_request,
         )
 
     def _resume_or_offer_queue(
@@ -98,22 +98,22 @@ class QueueStart(Controller[FaithScreen]):
         waiting = (r for r in rows if r.kind is kind and r.remaining and r.reviewer == mine)
         row = next(waiting, None)
         if row is not None:
-            self.work_through(row.id)
+            self.open_queue(row.id)
             return
-        seed = next_seed(rows)
+        seed = find_unused_seed(rows)
 
         def begin_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.begin_queue(run, request(seed))
+                self.draw_and_open_queue(run, request(seed))
 
         self.input_queue.open_window(ConfirmDialog(title, words), begin_if_confirmed)
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("draw")
-    async def begin_queue(self, run: RunId, request: SampleRequest) -> None:
+    async def draw_and_open_queue(self, run: RunId, request: SampleRequest) -> None:
         """Draw a queue and begin with it."""
         self.show_message(Piece("drawing …", "quiet"))
         store, reviewer = self.session.store, self.session.reviewer
         row = await self.read(draw_run_sample, store, run, reviewer, request)
         self._on_drawn(row.id)
-        self.work_through(row.id)
+        self.open_queue(row.id)

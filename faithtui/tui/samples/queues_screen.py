@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
     estimate_pace,
-    next_seed,
+    find_unused_seed,
     read_queue_progress,
 )
 from faithtui.store.records import RunRow
@@ -197,22 +197,22 @@ class QueuesScreen(FaithScreen):
         if row is None:
             self.show_message()
         elif progress is None or progress.row != row:
-            self.read_description(row.id)
+            self.read_queue_progress_details(row.id)
         else:
             self.show_message(Piece(queue_status(progress), "quiet"))
 
     @work(exclusive=True, group="described", exit_on_error=False)
-    async def read_description(self, sample: SampleId) -> None:
+    async def read_queue_progress_details(self, sample: SampleId) -> None:
         """Read how far the chosen queue is."""
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read(store.samples.read_stratum_progress, sample, reviewer)
         progress = await self.read(read_queue_progress, store, sample, reviewer)
-        sequences = await self.read(read_queue_sequences, store, sample, reviewer)
+        sequences = await self.read(compute_confidence_sequences, store, sample, reviewer)
         self.call_later(
-            self.take_description, QueueDescription(sample, strata, progress, sequences)
+            self.show_queue_progress_details, QueueDescription(sample, strata, progress, sequences)
         )
 
-    def take_description(self, read: QueueDescription) -> None:
+    def show_queue_progress_details(self, read: QueueDescription) -> None:
         """Draw what was read of the chosen queue."""
         self.description = read
         if self.selection is None or self.selection.id != read.sample:
@@ -227,7 +227,7 @@ class QueuesScreen(FaithScreen):
     def open_selection(self) -> None:
         """Work through the chosen queue."""
         if self.selection is not None:
-            self.start.work_through(self.selection.id)
+            self.start.open_queue(self.selection.id)
 
     # Drawing
 
@@ -250,7 +250,7 @@ class QueuesScreen(FaithScreen):
             DrawSampleScreen(
                 self.session,
                 run,
-                seed=next_seed(self.rows),
+                seed=find_unused_seed(self.rows),
                 pace_s=estimate_pace(self.rows),
             ),
             select_sample,
@@ -274,7 +274,9 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         self.show_message(Piece("drawing …", "quiet"))
         row = await self.read(store.samples.extend, sample, reviewer, more)
-        self.app.notify(f"{fmt.count_in_words(row.size, 'claim')} now", title="Drawn", markup=False)
+        self.app.notify(
+            f"{fmt.format_count_with_noun(row.size, 'claim')} now", title="Drawn", markup=False
+        )
         self.reload()
 
     def action_spot_check(self) -> None:
@@ -287,10 +289,10 @@ class QueuesScreen(FaithScreen):
         if self.session.run is not None:
             self.start.offer_repeats(self.session.run, self.rows)
 
-    def name_reviewer(self) -> tuple[Piece, ...]:
+    def make_reviewer_pieces(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""
         if self.session.is_read_only:
-            return super().name_reviewer()
+            return super().make_reviewer_pieces()
         return (Piece("progress of ", "quiet"), escape_line(self.session.reviewer, limit=40))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -37,7 +37,7 @@ def read_number(text: str, name: str, least: int = 1) -> int:
     return number
 
 
-def read_share(text: str) -> float:
+def parse_share(text: str) -> float:
     """Read a share in [0, 1].
 
     Raises:
@@ -52,7 +52,7 @@ def read_share(text: str) -> float:
     return share
 
 
-def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
+def parse_stratum_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     """Read one number per stratum, or `all`, in the order of the strata.
 
     Args:
@@ -80,7 +80,7 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def read_planned_sizes(
+def parse_planned_sizes(
     text: str, size: int, strata: Sequence[PlanStratum], shown_share: float = 0.0
 ) -> dict[str, int]:
     """Read `plan`, or `plan 0.05`, as numbers of claims.

@@ -26,25 +26,25 @@ from faithtui.agreement.sampling.label_plan import (
     predict_half_widths,
 )
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_basis
+from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_strata
 from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
     draw_run_sample,
-    name_sample,
+    make_sample_name,
 )
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
-from faithtui.tui.input_queue import ModalWindow, holds_keys
+from faithtui.tui.input_queue import ModalWindow, hold_keys_during_worker
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.samples.sample_fields import (
     PLAN,
     read_number,
-    read_planned_sizes,
-    read_share,
-    read_sizes,
+    parse_planned_sizes,
+    parse_share,
+    parse_stratum_sizes,
 )
 from faithtui.tui.samples.sample_lines import draw_preview_lines
 from faithtui.tui.session import Session
@@ -86,8 +86,8 @@ def _read_stratum_sizes(
     if typed and frame is None:
         raise ConfigError("what can be drawn is still being counted; a moment")
     if typed.startswith(PLAN) and basis is not None:
-        return read_planned_sizes(typed, size, basis.strata, shown_share)
-    return read_sizes(typed, frame.populations if frame is not None else {})
+        return parse_planned_sizes(typed, size, basis.strata, shown_share)
+    return parse_stratum_sizes(typed, frame.populations if frame is not None else {})
 
 
 class DrawSampleScreen(ModalWindow[SampleId | None]):
@@ -238,7 +238,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     # Looking ahead
 
     @on(Select.Changed, "#design")
-    def change_design(self) -> None:
+    def show_design_fields(self) -> None:
         """Offer what the design needs."""
         size = self.query_one("#size", Input)
         usual = {str(USUAL_SIZE), str(USUAL_CONVERSATIONS)}
@@ -278,7 +278,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         """Read what can be drawn, without holding up keys."""
         store = self._session.store
         if stratified_by:
-            basis = await asyncio.to_thread(read_plan_basis, store, self._run, stratified_by)
+            basis = await asyncio.to_thread(read_plan_strata, store, self._run, stratified_by)
             self.post_message(self.FrameRead(stratified_by, basis.frame, basis))
             return
         frame = await asyncio.to_thread(store.samples.read_frame, self._run)
@@ -310,7 +310,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             self.show_problem("drawing …")
             self.draw_and_store(request)
 
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @work(exclusive=True, group="draw", exit_on_error=False)
     async def draw_and_store(self, request: SampleRequest) -> None:
         """Draw and store the sample."""
@@ -366,13 +366,13 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             raise ConfigError("strata: at least one is to be chosen; space chooses")
         size = read_number(self.query_one("#size", Input).value, "size")
         blind = self.query_one("#blind", Select).value == "blind"
-        shown_share = read_share(self.query_one("#share", Input).value) if blind else 0.0
+        shown_share = parse_share(self.query_one("#share", Input).value) if blind else 0.0
         sizes: dict[str, int] = {}
         if design is SamplingDesign.STRATIFIED:
             typed = self.query_one("#sizes", Input).value.strip()
             sizes = _read_stratum_sizes(typed, size, self._basis, frame, shown_share)
         return SampleRequest(
-            name=self.query_one("#name", Input).value.strip() or name_sample(design, strata),
+            name=self.query_one("#name", Input).value.strip() or make_sample_name(design, strata),
             design=design,
             stratified_by=strata,
             size=size,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.population_text import describe_failed, describe_population
+from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import LabelPlan, count_blind_claims
 from faithtui.agreement.sampling.stopping_rules import (
@@ -145,10 +145,10 @@ def no_queues_lines(width: int, run: bool, keys: KeyNames) -> list[Line]:
             "Nothing is drawn from this run yet. {queues.draw} draws a random sample, "
             "{queues.spot-check} takes a spot-check of 20 claims, about five minutes."
         )
-    return wrap(keys.make_pieces(words, "quiet"), width - 1, first=[Piece(" ")])
+    return wrap(keys.fill_in_keys_as_pieces(words, "quiet"), width - 1, first=[Piece(" ")])
 
 
-def describe_sequences(found: "ConfidenceSequences", level: float = LEVEL) -> str:
+def describe_confidence_sequences(found: "ConfidenceSequences", level: float = LEVEL) -> str:
     """Say what is known of this run however often one looks."""
     rate, recall = (f"{low:.0%} to {high:.0%}" for low, high in (found.rate, found.recall))
     return f"passing {rate}, recall {recall} in this run: {level:.0%} sure however often you look"
@@ -167,7 +167,7 @@ def queue_details(
     """
     if row is None:
         return wrap([Piece(WHY_QUEUES, "quiet")], width - 1, first=[Piece(" ")])
-    lines = [BLANK, *_bar(row, width)]
+    lines = [BLANK, *_progress_bar_lines(row, width)]
     told: list[tuple[str, Piece]] = []
     if row.pace_s is not None:
         words = " · ".join(list_pace_words(row.pace_s, row.remaining))
@@ -177,7 +177,7 @@ def queue_details(
     if progress is not None and progress.needed is not None:
         told.append(("to go", Piece(describe_labels_needed(progress))))
     if sequences is not None:
-        told.append(("known", Piece(describe_sequences(sequences))))
+        told.append(("known", Piece(describe_confidence_sequences(sequences))))
     if row.decision is not None:
         decided = _EARLIER_DECISIONS.get(row.decision, row.decision)
         told.append(("decided", escape_line(decided, "strong", limit=60)))
@@ -207,7 +207,7 @@ def _list_population_facts(row: SampleRow) -> list[tuple[str, Piece]]:
     if row.population is None:
         return []
     facts = [("of", escape_line(describe_population(row.population), "strong", limit=400))]
-    facts += [("", Piece(each, "warn")) for each in describe_failed(row.population)]
+    facts += [("", Piece(each, "warn")) for each in describe_unmeasured_results(row.population)]
     return facts
 
 
@@ -224,7 +224,7 @@ def format_pace(seconds: float) -> str:
     return f"{seconds:.0f} s a claim" if seconds >= 0.5 else "under 1 s a claim"
 
 
-def _bar(row: SampleRow, width: int) -> list[Line]:
+def _progress_bar_lines(row: SampleRow, width: int) -> list[Line]:
     counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
     bar = fmt.draw_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
     return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
@@ -245,13 +245,13 @@ def _describe_blindness(row: SampleRow) -> str:
 
 
 def _describe_size(row: SampleRow) -> str:
-    drawn = f"{fmt.count_in_words(row.size, 'claim')} of {fmt.format_count(row.frame)}"
+    drawn = f"{fmt.format_count_with_noun(row.size, 'claim')} of {fmt.format_count(row.frame)}"
     if row.design is not SamplingDesign.CONVERSATIONS:
         return drawn
     whole = row.strata[0]
     return (
         f"{fmt.format_count(whole.drawn)} of "
-        f"{fmt.count_in_words(whole.population, 'conversation')}, {drawn}"
+        f"{fmt.format_count_with_noun(whole.population, 'conversation')}, {drawn}"
     )
 
 
@@ -274,7 +274,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
                 Piece(
                     _stratum_columns(
                         room,
-                        _name_stratum(each.stratum.name),
+                        _format_stratum_name(each.stratum.name),
                         fmt.format_count(each.stratum.population),
                         fmt.format_count(each.stratum.drawn),
                         fmt.HIDDEN_CELL if hidden else fmt.format_count(each.labelled),
@@ -300,7 +300,7 @@ def _stratum_columns(
     )
 
 
-def _name_stratum(name: str) -> str:
+def _format_stratum_name(name: str) -> str:
     return make_visible_line(name, 200) or "all claims"
 
 
@@ -336,11 +336,12 @@ def draw_preview_lines(
     by_conversation = design is SamplingDesign.CONVERSATIONS
     claims = round(frame * drawn / whole) if by_conversation and whole else drawn
     unit = "conversation" if by_conversation else "claim"
-    about = f", about {fmt.count_in_words(claims, 'claim')}" if by_conversation else ""
+    about = f", about {fmt.format_count_with_noun(claims, 'claim')}" if by_conversation else ""
     lines = wrap(
         [
             Piece(
-                f"{fmt.format_count(drawn)} of {fmt.count_in_words(whole, unit)}{about}", "strong"
+                f"{fmt.format_count(drawn)} of {fmt.format_count_with_noun(whole, unit)}{about}",
+                "strong",
             ),
             Piece(f" · about {format_minutes(claims * pace_s)} at {format_pace(pace_s)}"),
         ],
@@ -356,7 +357,7 @@ def draw_preview_lines(
     if design is SamplingDesign.STRATIFIED:
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
-            name = f"{number} {_name_stratum(each.name)}"
+            name = f"{number} {_format_stratum_name(each.name)}"
             counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
             chance = f"probability {each.probability:.3f}"
             lines.append(
@@ -370,7 +371,7 @@ def draw_preview_lines(
         words = f"each {unit} has probability {strata[0].probability:.3f}"
         lines += wrap([Piece(words)], width)
     if found is not None and basis is not None and found.rate is not None:
-        return [*lines, *_plan_lines(found, basis, width)]
+        return [*lines, *_expected_interval_lines(found, basis, width)]
     labelled = [replace(each, drawn=blind[each.name]) for each in strata]
     words = _describe_interval_widths(labelled, by_conversation, counting)
     return [*lines, *wrap([Piece(words, "quiet")], width)]
@@ -385,22 +386,23 @@ def describe_shown_share(share: float) -> str:
     )
 
 
-def _plan_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
+def _expected_interval_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
     """Say what labels are expected to give, and from what that is expected."""
     words = f"of this run: share that passes ±{found.rate:.3f}"
     if found.recall is not None:
         words += f", recall ±{found.recall:.2f}"
     shares = ", ".join(
-        f"{each.share:.0%} of {_name_stratum(each.name)}" for each in basis.strata[:_MOST_SHARES]
+        f"{each.share:.0%} of {_format_stratum_name(each.name)}"
+        for each in basis.strata[:_MOST_SHARES]
     )
     more = ", …" if len(basis.strata) > _MOST_SHARES else ""
     labels = sum(each.labels for each in basis.strata)
-    source = f"by {fmt.count_in_words(labels, 'label')}" if labels else "assumed"
+    source = f"by {fmt.format_count_with_noun(labels, 'label')}" if labels else "assumed"
     failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
     lines = wrap([Piece(words, "strong")], width)
     if basis.is_of_too_few:
         few = (
-            f"of {fmt.count_in_words(basis.conversations, 'conversation')}: no interval of recall, "
+            f"of {fmt.format_count_with_noun(basis.conversations, 'conversation')}: no interval of recall, "
             f"kappa or new data below {FEWEST_GROUPS}"
         )
         lines += wrap([Piece(few, "warn")], width)
@@ -421,7 +423,7 @@ def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, 
     )
 
 
-def end_lines(end: QueueOutcome, width: int) -> list[Line]:
+def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     """Say what came of a queue, and what can be done next."""
     progress, row = end.progress, end.progress.row
     told: list[list[Piece]] = [
@@ -432,7 +434,7 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
         [
             Piece(
                 f"{fmt.format_count(row.answered)} of "
-                f"{fmt.count_in_words(row.size, 'claim')} answered"
+                f"{fmt.format_count_with_noun(row.size, 'claim')} answered"
             ),
             Piece(
                 f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge shown",
@@ -441,7 +443,9 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
         ],
     ]
     if row.skipped:
-        told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} skipped and left", "warn")])
+        told.append(
+            [Piece(f"{fmt.format_count_with_noun(row.skipped, 'claim')} skipped and left", "warn")]
+        )
     if end.check is not None:
         told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.sentences}")])
     elif row.kind is SampleKind.REPEAT:
@@ -451,7 +455,9 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
         told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
     if end.sequences is not None:
-        told.append([Piece("known: ", "quiet"), Piece(describe_sequences(end.sequences))])
+        told.append(
+            [Piece("known: ", "quiet"), Piece(describe_confidence_sequences(end.sequences))]
+        )
     lines = [BLANK]
     for pieces in told:
         lines += [*wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

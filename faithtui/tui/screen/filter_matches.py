@@ -18,7 +18,7 @@ from faithtui.domain.filters import (
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.text.search_words import contains_words, find_words, list_folded_words
+from faithtui.domain.text.search_words import contains_phrase, find_phrase_spans, list_folded_words
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.theme.lines import Piece
 
@@ -50,7 +50,7 @@ def find_claims(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
     )
 
 
-def find_runs(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
+def list_matching_runs(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
     """List the runs that a filter finds, in the given order; archived ones if it speaks of them."""
     put_away = bool(wanted.list_terms(TermName.ARCHIVED))
     return tuple(
@@ -73,7 +73,7 @@ def highlight_matches(piece: Piece, wanted: Filter) -> list[Piece]:
         span
         for term in wanted.list_terms(TermName.TEXT)
         if not term.negated
-        for span in find_words(
+        for span in find_phrase_spans(
             list_folded_words(term.value), text, begins=term is wanted.unfinished_word
         )
     )
@@ -168,6 +168,6 @@ def _does_score_match(score: float | None, value: str) -> bool:
 
 
 def _does_text_match(text: str, term: Term, wanted: Filter) -> bool:
-    return contains_words(
+    return contains_phrase(
         list_folded_words(term.value), text, begins=term is wanted.unfinished_word
     )

@@ -12,7 +12,7 @@ from textual.worker import Worker
 from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
 from faithtui.domain.filters import Filter, FilterContext, parse_filter
 from faithtui.store.runs.run_records import SavedView
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.row_marks import RowMarks
 from faithtui.tui.screen.saved_views import SavedViewsDialog
@@ -136,10 +136,10 @@ class FilteredListScreen(FaithScreen):
         if not bar.is_typing:
             bar.show(self.state.filter)
 
-    def show_order(self) -> None:
+    def show_filter_status(self) -> None:
         """Say what could not be read of the filter, else the order; terms while one types."""
         if self.query_one(FilterBar).is_typing:
-            self._show_terms(self.state.filter)
+            self._show_completions_or_problem(self.state.filter)
             return
         reading = parse_filter(self.state.filter, self.filter_context)
         if reading.problem is not None:
@@ -165,11 +165,11 @@ class FilteredListScreen(FaithScreen):
             self._leave_filter_line()
 
     @on(FilterBar.Typed)
-    def follow_typing(self, event: FilterBar.Typed) -> None:
+    def show_completions(self, event: FilterBar.Typed) -> None:
         """List what the last word may become."""
-        self._show_terms(event.text)
+        self._show_completions_or_problem(event.text)
 
-    def _show_terms(self, text: str) -> None:
+    def _show_completions_or_problem(self, text: str) -> None:
         """List what the last word of a filter may become, else what is wrong with the filter."""
         terms = list_completions(text, self.filter_context)
         problem = parse_filter(text, self.filter_context).problem
@@ -185,18 +185,18 @@ class FilteredListScreen(FaithScreen):
         return complete_filter(text, self.filter_context)
 
     @on(FilterBar.FilterCancelled)
-    def leave_filter(self) -> None:
+    def restore_previous_filter(self) -> None:
         """Go on with the filter there was."""
-        self.show_view(SavedView("", self._previous_filter, self.state.sort))
+        self.apply_view(SavedView("", self._previous_filter, self.state.sort))
         self._leave_filter_line()
 
     def action_filter(self) -> None:
         """Type a filter."""
         self._previous_filter = self.state.filter
         self.query_one(FilterBar).start_typing(self.state.filter)
-        self._show_terms(self.state.filter)
+        self._show_completions_or_problem(self.state.filter)
 
-    def find_start(self, at: int | None) -> int:
+    def choose_initial_row(self, at: int | None) -> int:
         """Say which row to choose in a list that was read.
 
         Args:
@@ -238,14 +238,14 @@ class FilteredListScreen(FaithScreen):
         self.query_one(VirtualList).show_marks(self.marks)
         self.refresh_bindings()
 
-    def show_view(self, view: SavedView) -> None:
+    def apply_view(self, view: SavedView) -> None:
         """Take filter and order of a view."""
         sort = view.sort if view.sort in self.sort_orders else self.state.sort
         self.session.lists[self.LIST] = ListState(view.filter, sort)
         self.query_one(FilterBar).show(view.filter)
         self.search()
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @work(exclusive=True, group="views", exit_on_error=False)
     async def action_views(self) -> None:
         """Read the saved views and let one be chosen, saved or deleted."""
@@ -253,18 +253,18 @@ class FilteredListScreen(FaithScreen):
         views = await self.read(store.saved_views.list_views, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
         dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
-        self.input_queue.open_window(dialog, self._show_chosen_view)
+        self.input_queue.open_window(dialog, self._apply_chosen_view)
 
-    def _show_chosen_view(self, chosen: SavedView | None) -> None:
+    def _apply_chosen_view(self, chosen: SavedView | None) -> None:
         if chosen is not None:
-            self.show_view(chosen)
+            self.apply_view(chosen)
 
     def action_unzoom(self) -> None:
         """Give each pane its place again, else take the filter away, else the marks."""
         if self.query_one(Panes).zoomed_id is not None:
             super().action_unzoom()
         elif self.state.filter:
-            self.show_view(SavedView("", "", self.state.sort))
+            self.apply_view(SavedView("", "", self.state.sort))
         else:
             self.marks.clear()
             self.show_marks()
@@ -287,9 +287,9 @@ class FilteredListScreen(FaithScreen):
         """Take the first term that may have been meant."""
         found = self.list_suggestions() if self.state.filter else ()
         if found:
-            self.show_view(SavedView("", found[0], self.state.sort))
+            self.apply_view(SavedView("", found[0], self.state.sort))
 
     def _leave_filter_line(self) -> None:
         self.query_one(FilterBar).show(self.state.filter)
         self.query_one(VirtualList).focus()
-        self.show_order()
+        self.show_filter_status()

@@ -39,11 +39,11 @@ class QuitProgressDialog(Dialog):
 
     def _lines(self, width: int) -> Sequence[Line]:
         left = sum(map(count_in_flight, self._session.list_snapshots()))
-        answers = fmt.count_in_words(left, "reply in flight", "replies in flight")
+        answers = fmt.format_count_with_noun(left, "reply in flight", "replies in flight")
         passed = fmt.format_duration(self._session.seconds() - self._began)
         words = "They are paid for, so they are waited for and kept. {app.quit} quits at once."
         return [
             make_line(Piece(f" {answers} · {passed}", "strong")),
             BLANK,
-            *wrap(self._session.keys.make_pieces(words), width - 1, first=[Piece(" ")]),
+            *wrap(self._session.keys.fill_in_keys_as_pieces(words), width - 1, first=[Piece(" ")]),
         ]

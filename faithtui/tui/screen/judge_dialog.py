@@ -67,7 +67,7 @@ class JudgeDialog(Dialog):
     ) -> None:
         def build_lines(width: int) -> list[Line]:
             room = min(width - 2, _WIDEST)
-            words = wrap(keys.make_pieces(ON_YOUR_DATA), room, first=_MARGIN)
+            words = wrap(keys.fill_in_keys_as_pieces(ON_YOUR_DATA), room, first=_MARGIN)
             return [*_rewrap_text(facts, room), BLANK, *words, *_prompt_lines(prompts, room)]
 
         super().__init__(title, build_lines)

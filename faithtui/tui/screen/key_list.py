@@ -53,7 +53,7 @@ class KeyListDialog(PickDialog):
         return lines
 
 
-def call_with_row(choose: Callable[[int], None]) -> Callable[[str | None], None]:
+def make_row_answer_callback(choose: Callable[[int], None]) -> Callable[[str | None], None]:
     """Make what takes the answer of a list: nothing is done where it was closed."""
 
     def take_answer(row: str | None) -> None:

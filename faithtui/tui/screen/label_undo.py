@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from faithtui.domain.annotations import Step
 from faithtui.domain.ids import ItemId
-from faithtui.tui.input_queue import holds_keys
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
 
 
@@ -55,7 +55,7 @@ class LabelUndo(Controller[ScreenT]):
         self._wait_for_step(future, words)
 
     # A verdict typed after it is meant for the claim that it goes back to.
-    @holds_keys(can_give_up=False)
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("save", exclusive=False)
     async def _wait_for_step(self, future: Future[Step], words: str) -> None:
         """Wait for the disk and find where the claim is."""

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.tui.allowed_actions import drop_writing_keys
-from faithtui.tui.input_queue import InputQueue, get_input_queue, holds_keys
+from faithtui.tui.input_queue import InputQueue, get_input_queue, hold_keys_during_worker
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.session import Session
@@ -142,12 +142,12 @@ class FaithScreen(Screen[None]):
         # Textual calls this besides the `on_mount` of a subclass, which calls it too.
         if not self._follows_runs:
             self._follows_runs = True
-            self.set_interval(0.25, self.follow_runs)
+            self.set_interval(0.25, self.show_run_progress)
             self.set_title()
 
     def on_screen_resume(self) -> None:
         """Read again what may have changed meanwhile."""
-        self.follow_runs()
+        self.show_run_progress()
         if self.session.is_open:
             self.reload()
 
@@ -190,7 +190,7 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         self.show_message(escape_line(words, "warn", limit=400))
 
-    def open_line(self, line: PlainInput, text: str) -> None:
+    def show_input_line(self, line: PlainInput, text: str) -> None:
         """Let somebody type on a line that takes the place of the status line meanwhile."""
         line.value = text
         self.query_one(StatusLine).display = False
@@ -210,14 +210,14 @@ class FaithScreen(Screen[None]):
         """
         return True
 
-    def follow_runs(self) -> None:
+    def show_run_progress(self) -> None:
         """Show how the newest run goes on, on every screen."""
         if not self.is_current:
             return
         status = self.query_one(StatusLine)
         snapshots = self.session.list_snapshots()
         if not snapshots:
-            status.right, status.who = self.make_idle_status(), self.name_reviewer()
+            status.right, status.who = self.make_idle_status(), self.make_reviewer_pieces()
             return
         status.who = ()
         newest = snapshots[-1]
@@ -239,7 +239,7 @@ class FaithScreen(Screen[None]):
         """Say how the session goes on, while no run is on."""
         return ()
 
-    def name_reviewer(self) -> tuple[Piece, ...]:
+    def make_reviewer_pieces(self) -> tuple[Piece, ...]:
         """Name whose labels are saved, at the right end of the status line while no run is on."""
         if self.session.is_read_only:
             return (Piece("read only: nothing is saved", "warn"),)
@@ -262,7 +262,7 @@ class FaithScreen(Screen[None]):
         """Give each pane its place again."""
         self.query_one(Panes).zoom_pane(None)
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @work(exclusive=True, group="judge", exit_on_error=False)
     async def action_about_judge(self) -> None:
         """Say what is known of the judge of the run."""

@@ -85,7 +85,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         name = event.value.strip()
         self._end_naming()
         if name:
-            self.write_view(
+            self.save_or_delete_view(
                 SavedView(name, self._current_view.filter, self._current_view.sort), keep=True
             )
 
@@ -101,12 +101,12 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         at = self.query_one(RowPane).cursor
         if at < len(self._views):
             self._deleted = self._views[at]
-            self.write_view(self._deleted, keep=False)
+            self.save_or_delete_view(self._deleted, keep=False)
 
     def action_undo(self) -> None:
         """Bring the deleted view back."""
         if self._deleted is not None:
-            self.write_view(self._deleted, keep=True)
+            self.save_or_delete_view(self._deleted, keep=True)
             self._deleted = None
 
     def action_close(self) -> None:
@@ -125,7 +125,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         return True
 
     @work(group="views", exit_on_error=False)
-    async def write_view(self, view: SavedView, *, keep: bool) -> None:
+    async def save_or_delete_view(self, view: SavedView, *, keep: bool) -> None:
         """Save or delete a view and show what there is now."""
         if keep:
             await asyncio.to_thread(self._saved_views.save, self._screen, view)
@@ -150,7 +150,9 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         here = escape_line(self._current_view.filter or "no filter", "human", limit=120)
         now = wrap([Piece("in force: ", "quiet"), here], width - 1, first=[Piece(" ")])
         if not self._views:
-            words = self._keys.make_pieces("No view is saved yet. {views.save} saves this one.")
+            words = self._keys.fill_in_keys_as_pieces(
+                "No view is saved yet. {views.save} saves this one."
+            )
             return [*now, BLANK, *wrap(words, width - 1, first=[Piece(" ")])]
         return [
             *now,

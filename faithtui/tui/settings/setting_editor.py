@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
-from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_variable
+from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_environment_variable
 from faithtui.errors import ConfigError
 from faithtui.paths import keymap_file
-from faithtui.settings_file import Value, check_setting, read_value, write_setting
+from faithtui.settings_file import Value, check_setting, parse_typed_value, write_setting
 from faithtui.tui.keymap.keymap import load_keymap
 from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -17,7 +17,7 @@ from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.settings.setting_lines import (
     TITLES,
     describe_choice,
-    get_setting_value,
+    format_setting_value,
     list_choices,
 )
 from faithtui.tui.theme import theme
@@ -75,14 +75,14 @@ class SettingEditor(Controller["SettingsScreen"]):
         themes = [*theme.THEMES, *sorted(set(self.app.available_themes) - theme.OWN_NAMES)]
         choices = list_choices(name, themes, PRESETS)
         if not choices:
-            self._edit_in_line(name, get_setting_value(configured, name))
+            self._edit_in_line(name, format_setting_value(configured, name))
             return
 
         def change_to_choice(row: str | None) -> None:
             if row is not None:
                 self.change_setting(name, choices[int(row)])
 
-        now = get_setting_value(configured, name)
+        now = format_setting_value(configured, name)
 
         def choice_lines(_width: int) -> list[Line]:
             return [
@@ -102,7 +102,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
     def _edit_in_line(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
-        self.screen.open_line(self.screen.entry, value)
+        self.screen.show_input_line(self.screen.entry, value)
 
     def save_typed(self, text: str) -> None:
         """Save what was typed."""
@@ -126,7 +126,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         if configured is None:
             return
         try:
-            value = read_value(name, text, getattr(configured.settings, name))
+            value = parse_typed_value(name, text, getattr(configured.settings, name))
             changed, keymap = await self.read(self._write, configured, name, value)
         except ConfigError as error:
             self._show_rejection(str(error))
@@ -155,12 +155,12 @@ class SettingEditor(Controller["SettingsScreen"]):
         self.screen.draw_values()
         if configured.origins[name] is SettingOrigin.DEFAULT:
             words = f"{TITLES[name]}: the default counts again, "
-            words += describe_choice(name, get_setting_value(configured, name))
+            words += describe_choice(name, format_setting_value(configured, name))
             self.show_message(escape_line(words, "good"))
             return
         pieces = [Piece("saved ", "good"), escape_line(f"{TITLES[name]} in {configured.file}")]
         if configured.origins[name] is SettingOrigin.ENVIRONMENT:
-            pieces.append(Piece(f" · {find_variable(name)} goes before it", "warn"))
+            pieces.append(Piece(f" · {find_environment_variable(name)} goes before it", "warn"))
         elif name in ("store", "reviewer"):
             pieces.append(Piece(" · counts from the next start", "quiet"))
         self.show_message(*pieces)

@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faithtui.config import SettingOrigin, SettingsWithOrigins, describe_allowed, find_variable
+from faithtui.config import (
+    SettingOrigin,
+    SettingsWithOrigins,
+    describe_allowed,
+    find_environment_variable,
+)
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
@@ -161,7 +166,7 @@ def value_lines(
     return lines + _section_fact_lines(section, facts, width)
 
 
-def get_setting_value(configured: SettingsWithOrigins, name: str) -> str:
+def format_setting_value(configured: SettingsWithOrigins, name: str) -> str:
     """Write a value as people type it; "" for none."""
     value = getattr(configured.settings, name)
     if value is None:
@@ -189,7 +194,7 @@ def _setting_lines(
                 row=number,
             )
         ]
-    text = get_setting_value(configured, name)
+    text = format_setting_value(configured, name)
     origin = configured.origins[name]
     where = configured.describe_origin(name)
     named = f" {TITLES[name]:<{_NAME}}"
@@ -202,9 +207,9 @@ def _setting_lines(
         row=number,
     )
     words = MEANINGS[name]
-    takes = "" if is_chosen(name) else f" Takes {describe_allowed(name)}."
+    takes = "" if has_choices(name) else f" Takes {describe_allowed(name)}."
     if origin is SettingOrigin.ENVIRONMENT:
-        takes += f" {find_variable(name)} goes before the file."
+        takes += f" {find_environment_variable(name)} goes before the file."
     takes += f" In the file: {name}."
     indent = [Piece(" " * (_NAME + 1))]
     return [
@@ -219,7 +224,7 @@ def _section_fact_lines(section: SettingsSection, facts: SettingsFacts, width: i
         case "Storage":
             return _storage_lines(facts, width)
         case "Keys":
-            return _own_keys(facts, width)
+            return _own_keymap_lines(facts, width)
         case "Privacy":
             return _paragraph_lines(
                 width,
@@ -241,7 +246,7 @@ def _judge_trial_lines(facts: SettingsFacts, width: int) -> list[Line]:
     indent = [Piece(f" {'tried':<{_NAME}}", "quiet")]
     if facts.trial is None:
         words = "{settings.test-judge} asks it two small questions"
-        return [make_line(*indent, *facts.keys.make_pieces(words))]
+        return [make_line(*indent, *facts.keys.fill_in_keys_as_pieces(words))]
     works, sentence = facts.trial
     return wrap([escape_line(sentence, "good" if works else "bad")], width - 1, first=indent)
 
@@ -258,7 +263,7 @@ def _storage_lines(facts: SettingsFacts, width: int) -> list[Line]:
         lines.append(
             make_line(
                 Piece(f" {'check':<{_NAME}}", "quiet"),
-                *facts.keys.make_pieces("{settings.check} runs it"),
+                *facts.keys.fill_in_keys_as_pieces("{settings.check} runs it"),
             )
         )
     elif not facts.problems:
@@ -270,7 +275,7 @@ def _storage_lines(facts: SettingsFacts, width: int) -> list[Line]:
     return lines
 
 
-def _own_keys(facts: SettingsFacts, width: int) -> list[Line]:
+def _own_keymap_lines(facts: SettingsFacts, width: int) -> list[Line]:
     indent = [Piece(f" {'keymap.toml':<{_NAME}}", "quiet")]
     path = escape_line(fmt.format_path(facts.keymap))
     if not facts.keymap_ids:
@@ -299,7 +304,7 @@ def _format_bytes(size: int) -> str:
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"
 
 
-def is_chosen(name: str) -> bool:
+def has_choices(name: str) -> bool:
     """Whether a setting is chosen from a list, and not typed."""
     return bool(list_choices(name, ("dark",), ("default",)))
 

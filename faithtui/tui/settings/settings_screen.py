@@ -138,7 +138,7 @@ class SettingsScreen(FaithScreen):
         self.draw_values()
 
     @on(RowPane.Moved, "#values")
-    def follow_value(self) -> None:
+    def refresh_value_hints(self) -> None:
         """Say what can be done with another value; what was said of the one before is over."""
         self.show_message()
         self.refresh_bindings()
@@ -149,7 +149,7 @@ class SettingsScreen(FaithScreen):
         self.values.focus()
 
     @on(RowPane.Chosen, "#values")
-    def choose_value(self) -> None:
+    def edit_chosen_value(self) -> None:
         """Change the chosen value."""
         self.editor.action_edit()
 

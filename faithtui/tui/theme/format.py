@@ -98,7 +98,7 @@ def format_score_change(judge: Score | None, with_overrides: Score | None) -> st
     return before if before == after else f"{before}→{after}"
 
 
-def describe_reason(value: Reason) -> str:
+def describe_missing_reason(value: Reason) -> str:
     """Say in words why there is no number."""
     return _REASONS[value]
 
@@ -114,7 +114,7 @@ def format_estimate(value: Estimate, why: str | None = None) -> str:
         why: What to say instead of its reason.
     """
     if why is None:
-        why = describe_reason(value.reason) if value.reason is not None else ""
+        why = describe_missing_reason(value.reason) if value.reason is not None else ""
     if value.value is None:
         kind = "undefined" if value.status is EstimateStatus.UNDEFINED else "withheld"
         return f"{kind}: {why}"
@@ -244,7 +244,7 @@ def format_path(file: Path) -> str:
         return str(file)
 
 
-def name_windows(positions: tuple[int, ...]) -> str:
+def format_window_ranges(positions: tuple[int, ...]) -> str:
     """Name windows, joined where they follow each other: `w1-5`, `w3 w5`, `w1-2 w4`."""
     parts: list[str] = []
     start = previous = None
@@ -258,7 +258,7 @@ def name_windows(positions: tuple[int, ...]) -> str:
     return " ".join(parts)
 
 
-def count_in_words(count: int, one: str, many: str | None = None) -> str:
+def format_count_with_noun(count: int, one: str, many: str | None = None) -> str:
     """Count things in words: `1 run`, `2 runs`."""
     return f"{format_count(count)} {one if count == 1 else many or one + 's'}"
 

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import KeyHint, pack_hints
 from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncate_pieces, width_of
-from faithtui.tui.widgets.key_clicks import find_pressed_hint
+from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint
 from faithtui.tui.widgets.line_widget import LineWidget
 
 PART_MARK = " · "
@@ -85,11 +85,11 @@ class HintLine(EdgeLine):
             shown += [*hint, Piece("  ")]
         return align_to_edges((Piece(" "), *shown), (), width)
 
-    def find_keys(
+    def list_clicked_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
     ) -> tuple[events.Key, ...]:
         """Find the key that a click on a hint presses."""
-        return find_pressed_hint(pieces, x, active)
+        return list_keys_in_clicked_hint(pieces, x, active)
 
 
 class KeyBar(LineWidget, Widget):
@@ -115,11 +115,11 @@ class KeyBar(LineWidget, Widget):
         """List what works now, most important first."""
         return KeyHint.list_for_screen(self.screen)
 
-    def find_keys(
+    def list_clicked_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
     ) -> tuple[events.Key, ...]:
         """Find the key that a click on a hint presses."""
-        return find_pressed_hint(pieces, x, active)
+        return list_keys_in_clicked_hint(pieces, x, active)
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of keys."""

@@ -22,7 +22,7 @@ _WORD = re.compile(r"\S+")
 _RANGE = re.compile(r"(0)-\d")
 
 
-def find_pressed_keys(
+def list_keys_in_clicked_line(
     pieces: Iterable[Piece], x: int, active: Mapping[str, str]
 ) -> tuple[events.Key, ...]:
     """Find the keys that a click on a line presses.
@@ -39,12 +39,12 @@ def find_pressed_keys(
     for text, look in pieces:
         size = cell_len(text)
         if at <= x < at + size:
-            return _read_keys(text, active) if "key" in look.split() else ()
+            return _parse_key_names(text, active) if "key" in look.split() else ()
         at += size
     return ()
 
 
-def find_pressed_hint(
+def list_keys_in_clicked_hint(
     pieces: Sequence[Piece], x: int, active: Mapping[str, str]
 ) -> tuple[events.Key, ...]:
     """Do the same in a line of hints: their words count too, and of several keys the one under x.
@@ -66,7 +66,7 @@ def find_pressed_hint(
             named = _word_at(text, x - at, active) if is_key else before.strip()
             found = _RANGE.fullmatch(named)
             named = found[1] if found else named
-            return _read_keys(named, active) if named in active else ()
+            return _parse_key_names(named, active) if named in active else ()
         before = text if is_key else before if not text.strip() else ""
         at += size
     return ()
@@ -78,7 +78,7 @@ class KeyDrawer(Protocol):
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the content, and what its pieces are drawn over."""
 
-    def find_keys(
+    def list_clicked_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
     ) -> tuple[events.Key, ...]:
         """Find the keys that a click on a line presses."""
@@ -99,7 +99,7 @@ def list_keys_at(widget: KeyDrawer, at: Offset | None) -> tuple[events.Key, ...]
     line, _ = widget.line_at(at.y)
     if not any("key" in look for _, look in line.pieces):
         return ()
-    return widget.find_keys(line.pieces, at.x, name_active_keys(widget.screen))
+    return widget.list_clicked_keys(line.pieces, at.x, map_active_keys(widget.screen))
 
 
 def locate_mouse(widget: Widget) -> Offset | None:
@@ -109,13 +109,13 @@ def locate_mouse(widget: Widget) -> Offset | None:
     return at - inside.offset if inside.contains_point(at) else None
 
 
-def name_active_keys(screen: Screen[object]) -> dict[str, str]:
+def map_active_keys(screen: Screen[object]) -> dict[str, str]:
     """Give the keys that work now, by the name they are drawn with."""
     bindings = screen.active_bindings.values()
     return {format_key(each.binding): each.binding.key for each in bindings if each.enabled}
 
 
-def _read_keys(text: str, active: Mapping[str, str]) -> tuple[events.Key, ...]:
+def _parse_key_names(text: str, active: Mapping[str, str]) -> tuple[events.Key, ...]:
     """Read the names of keys: all of them, or none where the first one does nothing now."""
     stripped = text.strip()
     if len(stripped) > 2 and stripped[0] == "[" and stripped[-1] == "]":

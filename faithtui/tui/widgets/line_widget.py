@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import Line, Piece
-from faithtui.tui.widgets.key_clicks import find_pressed_keys, list_keys_at, locate_mouse
+from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_line, list_keys_at, locate_mouse
 from faithtui.tui.widgets.line_cache import LineCache
 from faithtui.tui.widgets.look_styles import LookStyles
 
@@ -53,11 +53,11 @@ class LineWidget(Widget):
         """Leave the focus where it is when a key is clicked: the key is about what has it."""
         return not list_keys_at(self, locate_mouse(self))
 
-    def find_keys(
+    def list_clicked_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
     ) -> tuple[events.Key, ...]:
-        """Find the keys that a click on a line presses; see `find_pressed_keys`."""
-        return find_pressed_keys(pieces, x, active)
+        """Find the keys that a click on a line presses; see `list_keys_in_clicked_line`."""
+        return list_keys_in_clicked_line(pieces, x, active)
 
     def notify_style_update(self) -> None:
         """Forget styles when the theme or a state of the widget changed."""

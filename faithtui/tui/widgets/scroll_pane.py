@@ -18,7 +18,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.key_clicks import find_pressed_keys, list_keys_at, locate_mouse
+from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_line, list_keys_at, locate_mouse
 from faithtui.tui.widgets.line_cache import LineCache
 from faithtui.tui.widgets.look_styles import LookStyles
 
@@ -69,7 +69,7 @@ class Pane(ScrollView, can_focus=True):
         self._pinned = 0
         self._top = 0
         self._begins_anew = True
-        self._write_frame(title, "")
+        self._set_frame_titles(title, "")
 
     def show(
         self,
@@ -97,7 +97,7 @@ class Pane(ScrollView, can_focus=True):
         self._build = build
         self._stale = self._stale or not same
         if title is not None:
-            self._write_frame(title, self._frame[1])
+            self._set_frame_titles(title, self._frame[1])
         self._begins_anew = self._begins_anew or not keep
         # What is not on screen is made when it comes back.
         if self.display and self._stale:
@@ -105,7 +105,7 @@ class Pane(ScrollView, can_focus=True):
         elif not keep:
             self._scroll_to_beginning()
 
-    def hold_lines(self, pinned: int, top: int) -> None:
+    def set_pinned_and_scroll_lines(self, pinned: int, top: int) -> None:
         """Say, while lines are made, which of them are seen.
 
         Args:
@@ -118,7 +118,7 @@ class Pane(ScrollView, can_focus=True):
         """Drop what is drawn, and what is kept while the pane is hidden."""
         self._build, self._lines, self._stale = lambda _width: (), (), True
         self._hint = ""
-        self._write_frame("", "")
+        self._set_frame_titles("", "")
         self.refresh()
 
     @property
@@ -147,7 +147,7 @@ class Pane(ScrollView, can_focus=True):
         Textual paints a new layout before it tells the panes of their new sizes: lines are made
         for the size they are painted in, or one frame would show them cut.
         """
-        self._fit_lines()
+        self._rebuild_if_resized()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -214,10 +214,10 @@ class Pane(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Make the lines again for the new size: what is drawn may depend on both."""
-        self._fit_lines()
+        self._rebuild_if_resized()
         self._update_subtitle()
 
-    def keep_place(self) -> None:
+    def keep_scroll_on_resize(self) -> None:
         """Keep in view, in another size, what was."""
 
     def on_show(self) -> None:
@@ -242,21 +242,21 @@ class Pane(ScrollView, can_focus=True):
         """Leave the focus where it is when a key is clicked: the key is about what has it."""
         return not list_keys_at(self, locate_mouse(self))
 
-    def find_keys(
+    def list_clicked_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
     ) -> tuple[events.Key, ...]:
-        """Find the keys that a click on a line presses; see `find_pressed_keys`."""
-        return find_pressed_keys(pieces, x, active)
+        """Find the keys that a click on a line presses; see `list_keys_in_clicked_line`."""
+        return list_keys_in_clicked_line(pieces, x, active)
 
     @property
     def _page_height(self) -> int:
         return max(1, self.scrollable_content_region.height - 1)
 
-    def _fit_lines(self) -> None:
+    def _rebuild_if_resized(self) -> None:
         """Make the lines again where they were made for another size."""
         if self._stale or self.scrollable_content_region.size != self._built_for:
             self._rebuild_lines()
-            self.keep_place()
+            self.keep_scroll_on_resize()
 
     def _rebuild_lines(self) -> None:
         width = self.scrollable_content_region.width
@@ -302,7 +302,7 @@ class Pane(ScrollView, can_focus=True):
         if changed:
             self.refresh_lines(changed[0], changed[-1] - changed[0] + 1)
 
-    def _write_frame(self, title: str, subtitle: str) -> None:
+    def _set_frame_titles(self, title: str, subtitle: str) -> None:
         """Change words in the frame; Textual draws the whole pane again when they are set."""
         before, self._frame = self._frame, (title, subtitle)
         if title != before[0]:
@@ -323,7 +323,7 @@ class Pane(ScrollView, can_focus=True):
         # Whole hints, the first of them: half a legend says nothing.
         while len(parts) > bool(where) and len(_BETWEEN_HINTS.join(parts)) + 4 > self.size.width:
             parts.pop()
-        self._write_frame(self._frame[0], _BETWEEN_HINTS.join(parts))
+        self._set_frame_titles(self._frame[0], _BETWEEN_HINTS.join(parts))
 
 
 @lru_cache(_OFFSETS_KEPT)
@@ -404,7 +404,7 @@ class RowPane(Pane):
         self._show_cursor(old)
         self.report_move(new)
 
-    def keep_place(self) -> None:
+    def keep_scroll_on_resize(self) -> None:
         """Keep the chosen entry in view."""
         self._reveal_cursor()
 

@@ -151,7 +151,7 @@ class WordPicker(Pane):
         self._cursor = next(behind, 0)
         self.show(self._build_lines, title=title, keep=False)
         # A pane that is not laid out yet has no lines to scroll to.
-        self.call_after_refresh(self._begin_at_cursor)
+        self.call_after_refresh(self._scroll_cursor_near_top)
 
     def show_marks(self, marks: Sequence[tuple[int, int]]) -> None:
         """Show other marks in the same text."""
@@ -270,7 +270,7 @@ class WordPicker(Pane):
         return _nearest_word(placed, where.x - 1)
 
     def _move_line(self, by: int) -> None:
-        line, x = self._place_of(self._cursor)
+        line, x = self._get_word_position(self._cursor)
         step = 1 if by > 0 else -1
         target = max(0, min(len(self._placed) - 1, line + by))
         while 0 <= target < len(self._placed):
@@ -287,7 +287,7 @@ class WordPicker(Pane):
             self._is_drag_taken = False
             self._redraw()
 
-    def _place_of(self, word: int) -> tuple[int, int]:
+    def _get_word_position(self, word: int) -> tuple[int, int]:
         for number, line in enumerate(self._placed):
             for each in line:
                 if each.word == word:
@@ -296,18 +296,18 @@ class WordPicker(Pane):
 
     def _redraw(self) -> None:
         self.show(self._build_lines)
-        self._reveal()
+        self._scroll_cursor_into_view()
 
-    def _begin_at_cursor(self) -> None:
+    def _scroll_cursor_near_top(self) -> None:
         """Scroll so that most of what is seen comes behind the cursor: selections go on there."""
-        line, _ = self._place_of(self._cursor)
+        line, _ = self._get_word_position(self._cursor)
         height = self.scrollable_content_region.height
         if line >= height * 2 // 3:
             self.scroll_to(y=line - height // 3, animate=False)
 
-    def _reveal(self) -> None:
+    def _scroll_cursor_into_view(self) -> None:
         """Scroll so that the cursor is seen, and where there is room the line behind it."""
-        line, _ = self._place_of(self._cursor)
+        line, _ = self._get_word_position(self._cursor)
         self.scroll_to_lines(line, line + 1)
 
     def _build_lines(self, width: int) -> Sequence[Line]:

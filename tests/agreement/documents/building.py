@@ -31,7 +31,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_agreement
 from faithtui.agreement.report.model import AgreementReport, ProbeTrial
-from faithtui.agreement.report.probes import make_probe_figures
+from faithtui.agreement.report.probes import estimate_changed_verdict_share
 from faithtui.agreement.report.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
@@ -303,8 +303,8 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         for i in range(20)
     ]
     probes = (
-        make_probe_figures(ProbeKind.SYNONYMS, 30, 4),
-        make_probe_figures(ProbeKind.NAME, 12, 11),
+        estimate_changed_verdict_share(ProbeKind.SYNONYMS, 30, 4),
+        estimate_changed_verdict_share(ProbeKind.NAME, 12, 11),
     )
     made = agreement_report(
         found,

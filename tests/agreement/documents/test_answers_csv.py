@@ -30,7 +30,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import ComparedClaims, weigh_claims
+from faithtui.agreement.report.units import ComparedClaims, compute_inverse_probability_weights
 from faithtui.domain.annotations import Action
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -201,7 +201,9 @@ def test_figures_of_sampled_answers_follow_from_rows_and_weights(*, with_ties: b
         ANSWER_RULE,
         judged=JudgingDescription(unit=("answer", "answers"), answers_are_claims=True),
     )
-    weights = weigh_claims(ComparedClaims(claims, SUPPORT, design, ReportSettings()))
+    weights = compute_inverse_probability_weights(
+        ComparedClaims(claims, SUPPORT, design, ReportSettings())
+    )
     rows = table(row_of_judged_answer(each, ANSWER_RULE, weights) for each in claims)
     check_figures(found.claims, rows, is_weighted=True, has_ties=with_ties)
     weighed = [row for row in rows if row["weight"]]

@@ -23,7 +23,11 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.claim_and_answer_figures import report_claims
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import ComparedClaims, list_counted_labels, weigh_claims
+from faithtui.agreement.report.units import (
+    ComparedClaims,
+    list_counted_labels,
+    compute_inverse_probability_weights,
+)
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from tests.agreement.documents.building import (
@@ -102,7 +106,7 @@ def test_the_csv_says_what_each_person_said() -> None:
 
 def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
     found = rich_readings()
-    weights = weigh_claims(
+    weights = compute_inverse_probability_weights(
         ComparedClaims(found.claims, FAITHFULNESS, found.design, ReportSettings())
     )
     compared = [
@@ -142,7 +146,7 @@ def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: De
     prepared = PreparedUnits(found, FAITHFULNESS, RULE, ReportSettings(idk=rule))
     compared = prepared.compared
     level, passing = report_claims(compared, prepared.recoded_rule), prepared.recoded_rule.passing
-    weights = weigh_claims(compared)
+    weights = compute_inverse_probability_weights(compared)
     extras = [
         (each, ClaimExtras(weight=weights.get(each.claim), counted=counted))
         for each, counted in zip(claims, list_counted_labels(compared), strict=True)
@@ -202,7 +206,9 @@ def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float 
     if kind is DesignKind.CENSUS:
         claims = claims[:5]
     design = LabelDesign(kind, len(claims), conversations=8, drawn_conversations=2)
-    weights = weigh_claims(ComparedClaims(claims, FAITHFULNESS, design, ReportSettings()))
+    weights = compute_inverse_probability_weights(
+        ComparedClaims(claims, FAITHFULNESS, design, ReportSettings())
+    )
     assert set(weights.values()) == (set() if expected is None else {expected})
 
 
@@ -210,7 +216,7 @@ def test_a_claim_beside_the_sample_has_no_weight() -> None:
     claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
     design = LabelDesign(DesignKind.SIMPLE, 2)
     compared = ComparedClaims(claims, FAITHFULNESS, design, ReportSettings())
-    assert set(weigh_claims(compared)) == {claims[0].claim}
+    assert set(compute_inverse_probability_weights(compared)) == {claims[0].claim}
 
 
 @pytest.mark.parametrize("text", stored_hostile())

@@ -13,9 +13,9 @@ from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, fit_l
 from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
     coverage_plot,
-    pairs_plot,
-    progress_plot,
-    rate_plot,
+    pairwise_kappa_plot,
+    interval_progress_plot,
+    pass_rate_plot,
     reliability_plot,
     slice_agreement_plot,
     threshold_plot,
@@ -65,7 +65,7 @@ def all_plots() -> Iterator[Plot | None]:
     assert found.calibration is not None
     yield coverage_plot("coverage", claims().coverage, "claims")
     yield confusion_plot("confusion", claims().agreement, "claims")
-    yield pairs_plot("pairs", found.humans, found.raters, "judge")
+    yield pairwise_kappa_plot("pairs", found.humans, found.raters, "judge")
     for each in found.breakdowns:
         if len(each.rows) > 1:
             yield slice_agreement_plot(f"forest-{each.by.value}", each, claims().percent)
@@ -73,8 +73,8 @@ def all_plots() -> Iterator[Plot | None]:
     assert threshold is not None
     yield threshold_plot("threshold", threshold, "window")
     yield reliability_plot("reliability", found.calibration)
-    yield progress_plot("progress", found.progress, "Cohen's kappa")
-    yield rate_plot("rate", claims().rate, "claims")
+    yield interval_progress_plot("progress", found.progress, "Cohen's kappa")
+    yield pass_rate_plot("rate", claims().rate, "claims")
 
 
 def test_every_plot_lies_inside_its_frame_and_says_something() -> None:
@@ -176,7 +176,7 @@ def test_progress_draws_a_band_and_the_width_that_is_wanted() -> None:
         for labels, width in ((25, 0.4), (50, 0.3), (75, 0.2))
     )
     found = ProgressReport("cohen_kappa", 0.1, 0.2, 200, False, history)
-    plot = progress_plot("p", found, "Cohen's kappa")
+    plot = interval_progress_plot("p", found, "Cohen's kappa")
     assert plot is not None
     assert "± 0.1" in texts(plot)
     assert [each.get("class") for each in tree(plot).iter("path")] == ["band", "curve"]
@@ -188,7 +188,7 @@ def test_progress_draws_a_band_and_the_width_that_is_wanted() -> None:
         half_width=None,
         history=tuple(ProgressPoint(each.labels, 0.5, None, None) for each in history),
     )
-    plain = progress_plot("p", without, "Cohen's kappa")
+    plain = interval_progress_plot("p", without, "Cohen's kappa")
     assert plain is not None
     assert [each.get("class") for each in tree(plain).iter("path")] == ["curve"]
     assert plain.alt.endswith("it has no interval yet.")
@@ -197,7 +197,9 @@ def test_progress_draws_a_band_and_the_width_that_is_wanted() -> None:
 @pytest.mark.parametrize("last", [1, 5, 30, 74, 999, 12_345, 1_000_000])
 def test_the_axis_of_labels_has_few_round_numbers(last: int) -> None:
     history = tuple(ProgressPoint(labels, 0.5, None, None) for labels in (1, last))
-    plot = progress_plot("p", ProgressReport("percent", 0.1, None, None, False, history), "x")
+    plot = interval_progress_plot(
+        "p", ProgressReport("percent", 0.1, None, None, False, history), "x"
+    )
     assert plot is not None
     ticks = [
         float(each.text or "")
@@ -236,8 +238,8 @@ def test_every_name_below_the_bar_of_what_became_has_room() -> None:
 def test_there_is_no_picture_of_nothing() -> None:
     empty = report([], [])
     assert coverage_plot("c", empty.claims.coverage, "claims") is None
-    assert rate_plot("r", empty.claims.rate, "claims") is None
-    assert progress_plot("p", empty.progress, "x") is None
+    assert pass_rate_plot("r", empty.claims.rate, "claims") is None
+    assert interval_progress_plot("p", empty.progress, "x") is None
     assert slice_agreement_plot("f", Breakdown(Slice.RATER, (), 0), share(0.5, 0, 1)) is None
     found = CalibrationReport("stated", 0, False, share(0, 0, 0), None, None, None, True, ())
     assert reliability_plot("r", found) is None
@@ -246,7 +248,7 @@ def test_there_is_no_picture_of_nothing() -> None:
     assert threshold_plot("t", replace(threshold, curve=()), "window") is None
     humans = rich().humans
     assert humans is not None
-    assert pairs_plot("p", replace(humans, pairs=()), (), "judge") is None
+    assert pairwise_kappa_plot("p", replace(humans, pairs=()), (), "judge") is None
 
 
 def test_names_are_cut_to_the_room_there_is() -> None:

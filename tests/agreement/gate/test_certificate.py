@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.agreement.gate.accuracy_transfer import (
     JudgeAccuracy,
-    estimate_outside_rate,
+    estimate_other_run_pass_rate,
     find_judge_accuracy,
 )
 from faithtui.agreement.gate.certificate import (
@@ -145,7 +145,7 @@ def test_accuracy_is_that_of_what_fails() -> None:
 
 def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
     judge = share(0.7, 0.02, n=500)
-    found = estimate_outside_rate(GOOD, judge, LEVEL)
+    found = estimate_other_run_pass_rate(GOOD, judge, LEVEL)
     assert found.value == pytest.approx(1 - (0.3 + 0.8 - 1) / (0.9 + 0.8 - 1))
     assert found.ci_low is not None
     assert found.ci_high is not None
@@ -158,8 +158,8 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
     rough = JudgeAccuracy(("no",), share(0.9, 0.06), share(0.8, 0.08))
     judge = share(0.7, 0.02, n=500)
     narrow, wide = (
-        estimate_outside_rate(GOOD, judge, LEVEL),
-        estimate_outside_rate(rough, judge, LEVEL),
+        estimate_other_run_pass_rate(GOOD, judge, LEVEL),
+        estimate_other_run_pass_rate(rough, judge, LEVEL),
     )
     assert narrow.ci_low is not None
     assert wide.ci_low is not None
@@ -186,7 +186,7 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
 def test_where_it_cannot_be_corrected_the_reason_is_told(
     accuracy: JudgeAccuracy | None, judge: Estimate, reason: Reason
 ) -> None:
-    found = estimate_outside_rate(accuracy, judge, LEVEL)
+    found = estimate_other_run_pass_rate(accuracy, judge, LEVEL)
     assert (found.value, found.reason) == (None, reason)
 
 
@@ -195,7 +195,7 @@ def test_a_share_of_one_counts_as_many_units_as_its_interval_is_wide() -> None:
 
     def correct(low: float) -> Estimate:
         one = replace(share(1.0, None, n=400), ci_low=low)
-        return estimate_outside_rate(JudgeAccuracy(("no",), one, one), judge, LEVEL)
+        return estimate_other_run_pass_rate(JudgeAccuracy(("no",), one, one), judge, LEVEL)
 
     few, many = correct(0.8), correct(0.98)
     assert few.value == many.value == pytest.approx(0.7)

@@ -15,7 +15,7 @@ from faithtui.agreement.gate.threshold_checks import (
     GateFigures,
     ThresholdBasis,
     Thresholds,
-    check_change,
+    check_accuracy_drop,
     check_thresholds,
     choose_worst_outcome,
     find_doubtful_figures,
@@ -300,7 +300,7 @@ def test_accuracy_may_not_drop_by_more_than_is_asked(
     outcome: CheckOutcome,
 ) -> None:
     """A drop of at most 0.05; it is never larger than the share on which the runs differ."""
-    found = check_change(difference, -0.05, basis, differing=differing, doubt=doubt)
+    found = check_accuracy_drop(difference, -0.05, basis, differing=differing, doubt=doubt)
     assert found.outcome is outcome
     assert bool(found.reason) is (
         outcome is CheckOutcome.UNKNOWN or "differ" in found.reason or "value" in found.reason

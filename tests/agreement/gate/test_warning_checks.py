@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.gate.missing_labels import MISSING_WORDS, find_missing_claims
+from faithtui.agreement.gate.missing_labels import MISSING_WORDS, list_claims_missing_from_figures
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -18,7 +18,7 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.gate.warning_checks import (
     ASKED_WARNINGS,
     check_accepted_codes,
-    check_warnings,
+    apply_warnings_to_checks,
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
@@ -89,7 +89,7 @@ def gate(
 ) -> dict[Criterion, CriterionCheck]:
     report = make_prepared_report(prepared)
     found = read_gate_figures(report.claims, among_labelled=wanted.among_labelled)
-    checks = check_warnings(
+    checks = apply_warnings_to_checks(
         check_thresholds(found, wanted, None),
         report.warnings if warnings is None else warnings,
         prepared,
@@ -164,21 +164,21 @@ def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share()
 
 def test_what_is_still_to_do_is_not_missing() -> None:
     said = [*GOOD, *[("yes", LabelState.UNREVIEWED)] * 20]
-    assert not list(find_missing_claims(sampled(said).compared))
+    assert not list(list_claims_missing_from_figures(sampled(said).compared))
 
 
 def test_claims_of_started_conversations_are_missing() -> None:
     """Who labels some claims of every drawn conversation leaves the others out."""
     said = [each for _ in range(20) for each in (YES, YES, NO, NO, ("yes", LabelState.UNREVIEWED))]
     prepared = sampled(said, DesignKind.CLUSTER)
-    missing = list(find_missing_claims(prepared.compared))
+    missing = list(list_claims_missing_from_figures(prepared.compared))
     assert missing == [(place, "order_broken") for place in range(4, 100, 5)]
 
 
 def test_words_and_verdicts_that_cannot_be_compared_are_missing_in_a_census_too() -> None:
     said: list[Said] = [*GOOD, ("yes", "weird"), (None, "no"), (None, "x"), ("no", "x")]
     prepared = sampled(said, DesignKind.CENSUS, undrawn=0)
-    assert [code for _, code in find_missing_claims(prepared.compared)] == [
+    assert [code for _, code in list_claims_missing_from_figures(prepared.compared)] == [
         "other_words",
         "invalid_verdicts",
         "not_a_claim",

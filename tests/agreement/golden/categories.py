@@ -20,7 +20,7 @@ from faithtui.agreement.statistics import (
     standard_errors,
 )
 from faithtui.agreement.statistics.coefficients import DisagreementWeights, MeasurementLevel
-from faithtui.agreement.statistics.figures import Figure, compute_left_out
+from faithtui.agreement.statistics.figures import Figure, compute_leave_one_out
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     compute_jackknife_se,
@@ -262,7 +262,7 @@ def _jackknife_se(compute: Figure[[]]) -> Entry:
         value = compute(groups.total)
         if isinstance(value, Reason) or groups.group_count < 2:
             return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
-        values, times = compute_left_out(compute, groups)
+        values, times = compute_leave_one_out(compute, groups)
         if np.isnan(values).any():
             without = groups.without_each_group.cells[..., int(np.isnan(values).argmax())]
             return result(compute.explain_undefined(MatrixStack(without)))
@@ -276,7 +276,7 @@ def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
         groups = conversations(fields)
         found = make_estimate(
             compute(groups.total),
-            *compute_left_out(compute, groups),
+            *compute_leave_one_out(compute, groups),
             scale,
             n=groups.total.n,
             level=confidence_of(params),

@@ -14,8 +14,8 @@ from faithtui.agreement.statistics.intervals import (
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     OutsideAccuracy,
-    compute_label_mean,
-    compute_left_out_rates,
+    compute_unweighted_rate,
+    compute_leave_one_out_rates,
     compute_stratified_rate,
     compute_stratified_se,
     group_strata,
@@ -110,7 +110,7 @@ def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
     value = compute_stratified_rate(kinds.total)
     if isinstance(value, Reason):
         return undefined(value)
-    left_out, groups = compute_left_out_rates(kinds), int(kinds.times.sum())
+    left_out, groups = compute_leave_one_out_rates(kinds), int(kinds.times.sum())
     if groups < 2 or np.isnan(left_out).any():
         # With one conversation, or all labels in one of them, nothing says how they vary.
         reason = Reason.TOO_FEW_CLUSTERS.value
@@ -125,7 +125,7 @@ def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
 
 
 def _naive_label_mean(given: Given, _: Given) -> Result:
-    return result_of(compute_label_mean(_strata(given)))
+    return result_of(compute_unweighted_rate(_strata(given)))
 
 
 def _rogan_gladen(given: Given, _: Given) -> Result:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
+from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
 from faithtui.agreement.statistics.span_overlap import compute_span_overlap, estimate_mean_share
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -46,7 +46,7 @@ def test_overlap_with_nothing_and_with_the_same() -> None:
 
 
 def test_a_claim_counts_once_however_many_marked_it() -> None:
-    found = report_evidence(
+    found = report_evidence_overlap(
         [unit(1, [0, 1], [0, 1]), unit(1, [5], [0, 1], "bo"), unit(2, [0], [])], 0.95
     )
     assert found is not None
@@ -72,7 +72,7 @@ def test_extraction_by_hand() -> None:
 
 
 def test_without_marks_and_without_claims_there_is_no_figure() -> None:
-    assert report_evidence((), 0.95) is None
+    assert report_evidence_overlap((), 0.95) is None
     assert report_extraction((), 0.95) is None
     empty = report_extraction([ExtractionUnit(ConversationId(1), "a", 1, 0, 1, 0, 0, ("x",))], 0.95)
     assert empty is not None
@@ -82,7 +82,7 @@ def test_without_marks_and_without_claims_there_is_no_figure() -> None:
 
 def test_the_order_of_units_does_not_show() -> None:
     units = draw_evidence(12, np.random.default_rng(1))
-    assert report_evidence(units, 0.95) == report_evidence(units[::-1], 0.95)
+    assert report_evidence_overlap(units, 0.95) == report_evidence_overlap(units[::-1], 0.95)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.documents.markdown_report import report_markdown
-from faithtui.agreement.documents.sections.method import write_progress_section
+from faithtui.agreement.documents.sections.method import write_interval_progress_section
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -423,7 +423,7 @@ def test_annotators_of_answers_have_a_ceiling_of_their_own() -> None:
     text = report_markdown(found, HEADER)
     assert "2 annotators; 40 answers have labels of two or more" in text
     assert "No answer has labels of two annotators" not in text
-    assert found.get_humans(ReportLevel.ANSWERS) is humans
+    assert found.get_human_report(ReportLevel.ANSWERS) is humans
 
 
 def test_coefficients_that_say_the_same_come_last() -> None:
@@ -445,7 +445,9 @@ def test_no_more_labels_are_needed_than_units_are_without_one() -> None:
         more = [claim(160 + i, "yes", None) for i in range(left)]
         found = report(readings([*rows, *more]), ReportSettings(target=0.06))
         assert not found.progress.stop
-        blocks = [each.text for each in write_progress_section(found) if hasattr(each, "text")]
+        blocks = [
+            each.text for each in write_interval_progress_section(found) if hasattr(each, "text")
+        ]
         told[left] = (found.progress.labels_still_needed, " ".join(map(str, blocks)))
     needed = told[2_000][0]
     assert needed is not None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from faithtui.agreement.population import Population, PopulationStratum
-from faithtui.agreement.population_text import describe_failed, describe_population
+from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
 from tests.benchmarks.population_coverage import DESIGNS, Setting, simulate
 
 POPULATION = Population(
@@ -37,13 +37,13 @@ def test_labels_that_are_read_as_one_are_counted_together() -> None:
 
 
 def test_failed_conversations_bound_a_share() -> None:
-    low, high = POPULATION.bound_share(0.5)
+    low, high = POPULATION.bound_share_if_failed_judged(0.5)
     assert (low, high) == pytest.approx((0.4, 0.6))
 
 
 def test_a_population_is_said_in_words() -> None:
     assert describe_population(POPULATION) == "16 claims of 10 conversations in s3://bucket/all"
-    assert describe_failed(POPULATION) == (
+    assert describe_unmeasured_results(POPULATION) == (
         "2 of 10 conversations (20.0%) could not be judged: no figure is about them.",
         "2 conversations have no claim.",
         "1 shard of the results was not whole when this was drawn, and is no part of it.",

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.agreement.report.compare import compute_self_agreement
-from faithtui.agreement.report.rater_comparison import RepeatedLabel, find_repeats
+from faithtui.agreement.report.rater_comparison import RepeatedLabel, list_repeated_verdicts
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
@@ -31,7 +31,7 @@ def act(
 
 
 def found(*log: LabelEvent) -> list[tuple[str | None, str | None]]:
-    return [(first.verdict, second.verdict) for first, second in find_repeats(log)]
+    return [(first.verdict, second.verdict) for first, second in list_repeated_verdicts(log)]
 
 
 def test_a_repeat_is_compared_with_the_verdict_that_stood() -> None:

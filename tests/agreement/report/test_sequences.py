@@ -9,7 +9,7 @@ from faithtui.agreement.labelled_units import LabelState, Opinion
 from faithtui.agreement.report.model import ConfidenceSequences
 from faithtui.agreement.report.sequences import make_confidence_sequences
 from faithtui.agreement.report.units import ComparedClaims
-from faithtui.agreement.sampling.confidence_sequences import bound_rate, bound_recall
+from faithtui.agreement.sampling.confidence_sequences import bound_faithful_share, bound_recall
 from faithtui.domain.annotations import Action
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
 from tests.benchmarks.sequences import list_looks
@@ -42,7 +42,7 @@ def test_they_are_counted_from_stratum_and_verdict_of_every_claim(design: str) -
     *_, (number, cells) = list_looks(population, setting, 5)
     assert found is not None
     assert (found.labels, found.later) == (number, 0)
-    assert (found.rate, found.recall) == (bound_rate(cells), bound_recall(cells))
+    assert (found.rate, found.recall) == (bound_faithful_share(cells), bound_recall(cells))
 
 
 def test_labels_count_up_to_the_first_claim_that_waits() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.agreement.sampling.confidence_sequences import (
     SequenceCell,
-    bound_rate,
+    bound_faithful_share,
     bound_recall,
 )
 from tests.benchmarks.coverage import Setting
@@ -68,7 +68,7 @@ def test_ends_are_those_of_all_counts_that_are_not_ruled_out(unknown: int) -> No
     totals = [sum(each) for each in list_kept(cells, 0.025)]
     whole = sum(each.population for each in cells)
     ends = (1 - max(totals) / whole, 1 - min(totals) / whole)
-    assert bound_rate(cells) == pytest.approx(ends)
+    assert bound_faithful_share(cells) == pytest.approx(ends)
 
 
 def test_bets_are_at_best_fair_whatever_the_number_of_unfaithful_claims() -> None:
@@ -88,10 +88,10 @@ def test_bets_are_at_best_fair_whatever_the_number_of_unfaithful_claims() -> Non
 
 def test_nothing_labelled_rules_nothing_out_and_all_labelled_leaves_one_value() -> None:
     nothing = [SequenceCell(9, True, 0, 0), SequenceCell(14, False, 0, 0)]
-    assert bound_rate(nothing) == (0, 1)
+    assert bound_faithful_share(nothing) == (0, 1)
     assert bound_recall(nothing) == (0, 1)
     everything = [SequenceCell(9, True, 9, 6), SequenceCell(14, False, 14, 2)]
-    assert bound_rate(everything) == pytest.approx((1 - 8 / 23, 1 - 8 / 23))
+    assert bound_faithful_share(everything) == pytest.approx((1 - 8 / 23, 1 - 8 / 23))
     assert bound_recall(everything) == pytest.approx((6 / 8, 6 / 8))
 
 
@@ -101,7 +101,7 @@ def test_a_judge_that_flags_nothing_has_no_recall() -> None:
 
 def test_unfair_claims_leave_the_rate_to_the_others() -> None:
     half_unfair = [SequenceCell(40, True, 40, 10, unfair=20)]
-    assert bound_rate(half_unfair) == pytest.approx((0.5, 0.5))
+    assert bound_faithful_share(half_unfair) == pytest.approx((0.5, 0.5))
 
 
 @pytest.mark.parametrize("design", ["simple", "stratified", "skips"])

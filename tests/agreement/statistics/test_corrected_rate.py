@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
-    compute_label_mean,
+    compute_unweighted_rate,
     compute_stratified_rate,
     compute_stratified_se,
     compute_worst_case_bounds,
@@ -57,7 +57,7 @@ def test_a_census_gives_the_plain_share_with_no_width(shares: list[tuple[int, in
     assert (found.ci_low, found.ci_high, found.se) == pytest.approx((plain, plain, 0))
     assert compute_stratified_se(everything) == 0
     assert compute_worst_case_bounds(everything) == pytest.approx((plain, plain))
-    assert compute_label_mean(everything) == pytest.approx(plain)
+    assert compute_unweighted_rate(everything) == pytest.approx(plain)
 
 
 @given(strata, st.randoms())
@@ -238,6 +238,6 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
 
 
 def test_no_labels_have_no_mean() -> None:
-    assert compute_label_mean([LabelledStratum(4, 0, 0)]) is Reason.NO_ITEMS
+    assert compute_unweighted_rate([LabelledStratum(4, 0, 0)]) is Reason.NO_ITEMS
     assert compute_stratified_rate([]) is Reason.NO_ITEMS
-    assert compute_label_mean([LabelledStratum(4, 4, 1)]) == 0.25
+    assert compute_unweighted_rate([LabelledStratum(4, 4, 1)]) == 0.25

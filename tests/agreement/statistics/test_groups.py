@@ -26,7 +26,7 @@ from faithtui.agreement.statistics.coefficients import (
 )
 from faithtui.agreement.statistics.figures import (
     Statistic,
-    compute_left_out,
+    compute_leave_one_out,
     estimate_figure,
     estimate_figures,
 )
@@ -113,7 +113,7 @@ def test_leaving_out_of_a_weighted_table_is_summing_the_others(readings: list[Re
             statistic.compute(summed([each for each in readings if each[0] != name]))
             for name in names
         ]
-        values, times = compute_left_out(statistic.compute, table)
+        values, times = compute_leave_one_out(statistic.compute, table)
         assert times.sum() == len(names)
         assert_same_values(spread_out(values, times), wanted)
 
@@ -156,7 +156,7 @@ def test_collapsing_groups_is_collapsing_their_sum(readings: list[Reading]) -> N
 def test_a_cell_whose_last_unit_is_left_out_weighs_nothing() -> None:
     readings = [(str(i), "yes", "yes", 0.1) for i in range(30)] + [("last", "no", "yes", 0.7)]
     table = count_weighted_matrix(readings, NAMES)
-    values, _ = compute_left_out(KAPPA.compute, table)
+    values, _ = compute_leave_one_out(KAPPA.compute, table)
     last = int(np.flatnonzero(table.by_group.cells[1, 0])[0])
     assert math.isnan(values[last])
 
@@ -198,7 +198,7 @@ def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
             NAMES, labelled[..., kept], populations=populations[:, kept]
         )
         wanted.append(KAPPA.compute.compute_over_groups(rest))
-    assert_same_values(spread_out(*compute_left_out(KAPPA.compute, groups)), wanted)
+    assert_same_values(spread_out(*compute_leave_one_out(KAPPA.compute, groups)), wanted)
     cells = groups.weighted_total
     assert isinstance(cells, ConfusionMatrix)
     assert cells.columns == pytest.approx(populations.sum(axis=1))

@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
-from faithtui.agreement.statistics.figures import compute_left_out, estimate_figure, estimate_share
+from faithtui.agreement.statistics.figures import (
+    compute_leave_one_out,
+    estimate_figure,
+    estimate_share,
+)
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     compute_jackknife_se,
@@ -47,7 +51,7 @@ def test_jackknife_standard_error(case: dict[str, Any]) -> None:
     table = grouped(case)
     statistic = KAPPA if case["statistic"] == "jackknife_se_kappa" else PERCENT
     expected = pytest.approx(case["expected"]["value"], abs=case["tolerance"])
-    assert compute_jackknife_se(*compute_left_out(statistic.compute, table)) == expected
+    assert compute_jackknife_se(*compute_leave_one_out(statistic.compute, table)) == expected
     if table.group_count >= FEWEST_GROUPS:
         assert estimate_figure(statistic, table).se == expected
 

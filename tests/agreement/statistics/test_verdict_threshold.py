@@ -8,7 +8,7 @@ import pytest
 from faithtui.agreement.statistics.labelled_probabilities import (
     FEWEST_LABELS,
     LabelledProbability,
-    explain_refusal,
+    explain_recalibration_refusal,
     normalise_weights,
 )
 from faithtui.agreement.statistics.verdict_threshold import (
@@ -66,13 +66,13 @@ def picked(good: int, bad: int) -> list[LabelledProbability]:
 def test_labels_that_would_bend_the_judge_are_refused(
     claims: list[LabelledProbability], words: str
 ) -> None:
-    found = explain_refusal(claims)
+    found = explain_recalibration_refusal(claims)
     assert found is not None
     assert words in found
 
 
 def test_labels_of_both_kinds_from_several_conversations_are_taken() -> None:
-    assert explain_refusal(labelled(FEWEST_LABELS - 5, 5, groups=5)) is None
+    assert explain_recalibration_refusal(labelled(FEWEST_LABELS - 5, 5, groups=5)) is None
 
 
 def test_weights_sum_to_as_many_labels_as_tell_as_much() -> None:
@@ -238,6 +238,6 @@ def test_corrections_that_were_looked_for_offer_nothing_beside_a_few_that_agree(
             worst = min(worst, measure_draw(claims, dict.fromkeys(chosen, 1.0)))
             found = [replace(claims[place], is_drawn=False) for place in chosen]
             assert "40 of 40 labels were given with the judge's verdict in view" in str(
-                explain_refusal(found)
+                explain_recalibration_refusal(found)
             )
     assert worst < -0.02

@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleRequest, collect_examples
-from faithtui.engine.review.samples.splits import make_split
+from faithtui.engine.review.samples.splits import fix_store_split
 from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as store:
         label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
     with Store.open(Path(shutil.copy(path, folder / "taught.db"))) as store:
-        make_split(store, "ann")
+        fix_store_split(store, "ann")
         found = collect_examples(store, RunId(1), ExampleRequest(split=Split.TRAIN))
         train = folder / "train.jsonl"
         train.write_text("".join(example_lines(found.examples)), encoding="utf-8")

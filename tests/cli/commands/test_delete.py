@@ -180,7 +180,7 @@ def test_copies_that_keep_the_texts_are_named(cli: Cli, store: Path) -> None:
     unfinished = store.with_name(".faithtui-abc")
     for path in (*copies, *others, unfinished):
         path.write_bytes(b"")
-    UnstoredReplies(store).keep_reply(
+    UnstoredReplies(store).save_reply_to_file(
         CallContext("k" * 64, "openai:m", "claims", worker="somebody"),
         StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5),
     )

@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
-from faithtui.engine.review.samples.splits import make_split
+from faithtui.engine.review.samples.splits import fix_store_split
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -254,13 +254,13 @@ def test_opening_the_test_split_is_written_down(cli: Cli, project: Path) -> None
         store.conversations.import_batch(
             [Conversation("more", f"m{n}", TALKS[0].turns, group=f"m{n}") for n in range(30)]
         )
-        make_split(store, "ann", (40, 20, 40), seed)
+        fix_store_split(store, "ann", (40, 20, 40), seed)
     shown = cli("export", "claims", "--split", "test", "--store", project)
     assert len(lines(shown.out)) == 2
     assert "test split opened 1 time" in shown.err
     assert lines(cli("export", "claims", "--split", "train", "--store", project).out) == []
     with Store.open(project) as store:
-        (opening,) = store.splits.list_openings()
+        (opening,) = store.splits.list_test_openings()
     assert (opening.command, opening.runs) == ("export claims", (RunId(2),))
 
 

@@ -15,7 +15,7 @@ import pytest
 from faithtui.agreement.gate.certificate import ClaimSetIdentity
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
 from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome, Criterion
-from faithtui.cli.commands.gate import BROKEN, run_or_broken
+from faithtui.cli.commands.gate import BROKEN, run_with_broken_exit_code
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
@@ -170,9 +170,9 @@ def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) ->
     def told() -> int:
         raise StoreError("locked")
 
-    assert run_or_broken(bug) == run_or_broken(told) == 3
+    assert run_with_broken_exit_code(bug) == run_with_broken_exit_code(told) == 3
     assert "ZeroDivisionError" in capsys.readouterr().err
-    assert run_or_broken(lambda: 1) == 1
+    assert run_with_broken_exit_code(lambda: 1) == 1
 
 
 def test_a_level_that_is_none_is_named(cli: Cli) -> None:

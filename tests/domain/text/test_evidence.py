@@ -8,7 +8,7 @@ from faithtui.domain.text.evidence import (
     RankedPassage,
     choose_excerpt,
     compute_overlap,
-    find_sentence,
+    find_source_sentence,
     rank_passages,
 )
 from faithtui.domain.text.texts import tokenise_text
@@ -245,10 +245,10 @@ def test_a_misspelt_word_is_found() -> None:
 
 def test_the_place_of_a_truth_is_its_sentence() -> None:
     passage = tokenise_text(FEES)
-    assert find_sentence(tokenise_text("Defective items have a free label."), passage) == 0
-    assert find_sentence(tokenise_text("x"), passage, Span(60, 70)) == 1
-    assert find_sentence(tokenise_text("Nothing of the kind."), passage) is None
-    assert find_sentence(tokenise_text("x"), passage, Span(900, 910)) is None
+    assert find_source_sentence(tokenise_text("Defective items have a free label."), passage) == 0
+    assert find_source_sentence(tokenise_text("x"), passage, Span(60, 70)) == 1
+    assert find_source_sentence(tokenise_text("Nothing of the kind."), passage) is None
+    assert find_source_sentence(tokenise_text("x"), passage, Span(900, 910)) is None
 
 
 def test_of_many_sentences_that_differ_a_few_are_quoted() -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.location import find_closest_text, find_span
+from faithtui.domain.text.location import find_closest_text_index, find_span
 
 TEXT = "Parcels leave  within\ntwo days.  Islands take NINE days (usually)."
 
@@ -55,21 +55,23 @@ def test_a_span_is_within_the_text_and_not_empty(piece: str, text: str) -> None:
 
 
 def test_the_text_that_holds_the_piece_is_closest() -> None:
-    assert find_closest_text("nine days", ["Two days; nine.", "It takes Nine  days."]) == 1
+    assert find_closest_text_index("nine days", ["Two days; nine.", "It takes Nine  days."]) == 1
 
 
 def test_else_the_text_with_most_of_its_words_is_closest() -> None:
     assert (
-        find_closest_text("Islands take nine days", ["Take it.", "Nine days to islands", "Days."])
+        find_closest_text_index(
+            "Islands take nine days", ["Take it.", "Nine days to islands", "Days."]
+        )
         == 1
     )
 
 
 @pytest.mark.parametrize("piece", ["", "nothing alike"])
 def test_the_first_of_equals_is_closest(piece: str) -> None:
-    assert find_closest_text(piece, ["One.", "Two."]) == 0
+    assert find_closest_text_index(piece, ["One.", "Two."]) == 0
 
 
 @given(st.text(), st.lists(st.text(), min_size=1))
 def test_the_closest_text_is_one_of_them(piece: str, texts: list[str]) -> None:
-    assert 0 <= find_closest_text(piece, texts) < len(texts)
+    assert 0 <= find_closest_text_index(piece, texts) < len(texts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.domain.claim_matching import compare_wordings
+from faithtui.domain.claim_matching import compute_wording_similarity
 from faithtui.domain.integrity.phantom_claims import trace_origin
 from faithtui.domain.text.evidence import rank_passages
 from faithtui.domain.text.number_readings import Measure
@@ -96,8 +96,8 @@ def test_different_numbers_clash_everywhere(one: str, other: str) -> None:
 
 
 def test_two_wordings_with_one_number_are_one_claim() -> None:
-    assert compare_wordings(read("1.5 km"), read("1,500 metres")) > 0.6
-    assert compare_wordings(read("1.5 km"), read("1,800 metres")) == 0
+    assert compute_wording_similarity(read("1.5 km"), read("1,500 metres")) > 0.6
+    assert compute_wording_similarity(read("1.5 km"), read("1,800 metres")) == 0
 
 
 def test_a_list_of_numbers_is_found_number_by_number() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.text.search_words import (
-    contains_words,
-    find_words,
+    contains_phrase,
+    find_phrase_spans,
     fold_word,
     list_folded_words,
 )
@@ -42,10 +42,10 @@ def test_words_are_folded() -> None:
 
 def test_places_are_where_words_follow_each_other() -> None:
     text = "Gift cards, gift card."
-    assert find_words(["gift", "card"], text) == [(12, 21)]
-    assert find_words(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
-    assert find_words(["gift", "car"], text) == []
-    assert find_words([], text) == []
+    assert find_phrase_spans(["gift", "card"], text) == [(12, 21)]
+    assert find_phrase_spans(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
+    assert find_phrase_spans(["gift", "car"], text) == []
+    assert find_phrase_spans([], text) == []
 
 
 @given(
@@ -55,6 +55,6 @@ def test_places_are_where_words_follow_each_other() -> None:
 )
 def test_words_occur_where_they_have_a_place(text: str, wanted: str, begins: bool) -> None:
     found = list_folded_words(wanted)
-    assert contains_words(found, text, begins=begins) == bool(
-        find_words(found, text, begins=begins)
+    assert contains_phrase(found, text, begins=begins) == bool(
+        find_phrase_spans(found, text, begins=begins)
     )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.word_spans import find_word_spans, select_words
+from faithtui.domain.text.word_spans import find_word_spans, find_touched_word_indices
 
 
 def words(text: str) -> list[str]:
@@ -26,6 +26,6 @@ def test_words_are_in_order_and_do_not_overlap(text: str) -> None:
 
 def test_a_stretch_that_touches_a_word_selects_it() -> None:
     found = find_word_spans("one two three")
-    assert select_words(found, [(2, 5)]) == {0, 1}
-    assert select_words(found, [(3, 4)]) == frozenset()
-    assert select_words(found, [(0, 1), (12, 13)]) == {0, 2}
+    assert find_touched_word_indices(found, [(2, 5)]) == {0, 1}
+    assert find_touched_word_indices(found, [(3, 4)]) == frozenset()
+    assert find_touched_word_indices(found, [(0, 1), (12, 13)]) == {0, 2}

@@ -15,7 +15,7 @@ from faithtui.engine.runs import runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.batches import open_batches
+from faithtui.judges.providers.batches import open_batch_client
 from faithtui.judges.redaction import Redact
 from faithtui.store.calls.batch_records import BatchState
 from faithtui.store.records import ItemState, RunState
@@ -259,9 +259,11 @@ async def test_results_that_break_off_are_kept_and_read_on_later(
     asked = len(anyone.batches.batches[0].requests)
     assert 0 < row.calls < asked
     first = store.batches.list_open(run)[0]
-    assert len(store.batches.list_waiting(first.uid)) == asked - row.calls
+    assert len(store.batches.list_waiting_questions(first.uid)) == asked - row.calls
     assert await once(store, run) is RunState.WAITING
-    assert len(store.batches.list_waiting(first.uid)) == asked - row.calls, "read as far as it goes"
+    assert len(store.batches.list_waiting_questions(first.uid)) == asked - row.calls, (
+        "read as far as it goes"
+    )
     anyone.batches.breaks = ""
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
@@ -507,7 +509,7 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     run = openai.plan(store)
     slow = Slow(openai.batches)
     openai.server.batches = slow
-    clients = open_batches("openai:w", base_url=openai.server.url, timeout_s=0.3)
+    clients = open_batch_client("openai:w", base_url=openai.server.url, timeout_s=0.3)
     assert await batch_run.advance_run(store, run, silent, clients=clients) is RunState.WAITING
     slow.go_on.set()
     assert "within 0.3 s" in (store.runs.row(run).reason or "")

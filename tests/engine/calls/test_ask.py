@@ -40,7 +40,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason, Usage
 from faithtui.metrics.base import Question, QuestionPace, ReplyMismatch, ReplyShape
-from faithtui.metrics.shapes import make_text_shape
+from faithtui.metrics.shapes import make_one_text_reply_shape
 from faithtui.store.records import StoredReply
 
 ITEM = ItemId(7)
@@ -137,7 +137,12 @@ class Desk:
 
 def question(prompt: str = "Why?") -> Question[str]:
     return Question(
-        "reason", ExplainScore(1.0, ()), "You explain.", prompt, make_text_shape("reason"), 100
+        "reason",
+        ExplainScore(1.0, ()),
+        "You explain.",
+        prompt,
+        make_one_text_reply_shape("reason"),
+        100,
     )
 
 
@@ -240,7 +245,7 @@ def test_a_key_can_be_made_of_any_text() -> None:
 
 async def test_the_peers_own_reader_is_used_where_a_question_brings_one() -> None:
     collector = Desk(JudgeReply('{"reason": "unclosed"'))
-    peer = replace(question(), reply=make_text_shape("reason", as_peer=True))
+    peer = replace(question(), reply=make_one_text_reply_shape("reason", as_peer=True))
     assert await collector.ask(peer) == "unclosed"
     with pytest.raises(JudgeReplyInvalid):
         await collector.ask(question("Another?"))

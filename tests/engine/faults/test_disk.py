@@ -193,7 +193,7 @@ REPLY = StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5)
 def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        unstored.keep_reply(ASKED, REPLY)
+        unstored.save_reply_to_file(ASKED, REPLY)
         (file,) = (tmp_path / "s.db-replies").iterdir()
         text = file.read_bytes()
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
@@ -233,7 +233,7 @@ def test_f32_a_file_whose_name_is_taken_and_that_is_empty_stops_no_run(tmp_path:
     folder.mkdir()
     (folder / "x.json").touch()
     with Store.open(tmp_path / "s.db") as store:
-        UnstoredReplies(store.path).keep_reply(ASKED, REPLY)
+        UnstoredReplies(store.path).save_reply_to_file(ASKED, REPLY)
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
 
 
@@ -247,7 +247,7 @@ async def test_f32_the_room_that_one_process_holds_is_let_go_of_by_no_other(
     (folder / f"reserve-{gone.pid}").touch()
     (folder / "reserve-1").touch()
     with Store.open(tmp_path / "s.db") as store:
-        with UnstoredReplies(store.path).hold_reserve():
+        with UnstoredReplies(store.path).reserve_disk_space():
             held = {each.name for each in folder.iterdir()}
             assert held == {"reserve-1", f"reserve-{os.getpid()}"}
         assert [each.name for each in folder.iterdir()] == ["reserve-1"]
@@ -257,7 +257,9 @@ def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(
     tmp_path: Path,
 ) -> None:
     with Store.open(tmp_path / "s.db") as store:
-        UnstoredReplies(store.path).keep_reply(replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY)
+        UnstoredReplies(store.path).save_reply_to_file(
+            replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY
+        )
         UnstoredReplies(store.path).recover_into_store(store)
         assert store.calls.find_reply(ASKED.key) == REPLY
 
@@ -281,7 +283,7 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
     (tmp_path / "s.db-replies").write_text("a file in the way")
     with Store.open(tmp_path / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        unstored.keep_reply(ASKED, REPLY)
+        unstored.save_reply_to_file(ASKED, REPLY)
         assert unstored.folder_used is not None
         assert unstored.folder_used.is_relative_to(tmp_path / "home")
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
@@ -292,7 +294,7 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
 def test_f32_the_room_that_is_held_is_the_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with UnstoredReplies(tmp_path / "s.db").hold_reserve():
+        with UnstoredReplies(tmp_path / "s.db").reserve_disk_space():
             (reserve,) = (tmp_path / "s.db-replies").iterdir()
             assert reserve.stat().st_mode & 0o777 == 0o600
     finally:
@@ -306,8 +308,8 @@ def test_f32_what_can_be_written_nowhere_is_counted(
     (tmp_path / "s.db-replies").write_text("another")
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     unstored = UnstoredReplies(tmp_path / "s.db")
-    unstored.keep_reply(ASKED, REPLY)
-    error = unstored.explain_error(StoreError("no room"))
+    unstored.save_reply_to_file(ASKED, REPLY)
+    error = unstored.make_error_with_reply_folder(StoreError("no room"))
     assert str(error) == "no room. Replies that could be written nowhere: 1"
 
 
@@ -318,10 +320,10 @@ def test_f32_the_room_that_was_held_takes_replies_when_there_is_no_other(
     monkeypatch.setenv("FAITHTUI_HOME", str(disk / "home"))
     with Store.open(disk / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        with unstored.hold_reserve():
+        with unstored.reserve_disk_space():
             Ballast(disk).fill()
             for number in range(IN_FLIGHT):
-                unstored.keep_reply(replace(ASKED, key=f"{number:064}"), REPLY)
+                unstored.save_reply_to_file(replace(ASKED, key=f"{number:064}"), REPLY)
         assert unstored.lost == 0
         Ballast(disk).drop()
         assert unstored.recover_into_store(store) == IN_FLIGHT

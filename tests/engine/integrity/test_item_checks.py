@@ -18,7 +18,11 @@ from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
-from faithtui.engine.integrity.run_checks import check_assessed, check_run_briefly, check_stored
+from faithtui.engine.integrity.run_checks import (
+    check_unsaved_assessments,
+    check_run_briefly,
+    check_stored_conversation,
+)
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.engine.runs.run_execution import rebuild_metric
@@ -101,12 +105,14 @@ async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
     ) -> None:
         judged[item] = (state, conversation, assessments)
 
-    monkeypatch.setattr(ItemChecks, "check_assessed", note)
+    monkeypatch.setattr(ItemChecks, "check_unsaved_assessments", note)
     run = await judged_by_nonsense(store, metric=metric)
     rules = make_check_rules(store, store.runs.row(run).spec)
     for item, (state, talk, assessments) in judged.items():
-        fresh = check_assessed(talk, assessments, rules, complete=state is ItemState.DONE)
-        stored = check_stored(store, item, rules)
+        fresh = check_unsaved_assessments(
+            talk, assessments, rules, complete=state is ItemState.DONE
+        )
+        stored = check_stored_conversation(store, item, rules)
         assert fresh.counts == stored.counts
         named = [each.claim for each in fresh.findings if each.claim is not None]
         ids = [each.claim for each in stored.findings if each.claim is not None]
@@ -172,7 +178,7 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
     async def never(*given: object) -> None:
         raise AssertionError("nothing was found that could be written")
 
-    await ItemChecks(store, broken, never).check_rest(run)
+    await ItemChecks(store, broken, never).check_remaining_items(run)
     assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
     assert "could not be checked" in caplog.text
 
@@ -184,7 +190,7 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
     async def give_up(self: ItemChecks, run: RunId) -> None:
         raise error
 
-    monkeypatch.setattr(ItemChecks, "check_rest", give_up)
+    monkeypatch.setattr(ItemChecks, "check_remaining_items", give_up)
     run = planned(store)
     events: list[RunEvent] = []
     with contextlib.suppress(asyncio.CancelledError):
@@ -200,7 +206,7 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     def trip(*arguments: object) -> CheckResult:
         raise IndexError
 
-    monkeypatch.setattr("faithtui.engine.integrity.item_checks.check_assessed", trip)
+    monkeypatch.setattr("faithtui.engine.integrity.item_checks.check_unsaved_assessments", trip)
     monkeypatch.setattr("faithtui.engine.integrity.run_checks.check_conversation", trip)
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))

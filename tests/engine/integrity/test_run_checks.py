@@ -8,7 +8,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.integrity.judged_conversations import find_run_labels
+from faithtui.engine.integrity.judged_conversations import find_metric_label_set
 from faithtui.engine.integrity.run_checks import BackgroundCheck, check_run
 from faithtui.engine.runs import runner
 from faithtui.store.records import RunSpec
@@ -138,10 +138,10 @@ def test_a_metric_that_is_not_here_is_known_by_its_rule(ran: tuple[Path, RunId])
     path, run = ran
     with Store.open(path) as store:
         spec: RunSpec = store.runs.row(run).spec
-    assert find_run_labels(spec) == (FAITHFULNESS, True)
+    assert find_metric_label_set(spec) == (FAITHFULNESS, True)
     foreign = replace(spec, metric="of-the-future")
-    assert find_run_labels(foreign)[0].names == FAITHFULNESS.names
+    assert find_metric_label_set(foreign)[0].names == FAITHFULNESS.names
     rule = replace(spec.rule, labels=("fine", "poor"), passing=("fine",))
-    labels, _ = find_run_labels(replace(foreign, rule=rule))
+    labels, _ = find_metric_label_set(replace(foreign, rule=rule))
     assert labels.names == ("fine", "poor")
     assert labels.get_label("fine").polarity.value == "good"

@@ -20,11 +20,11 @@ from faithtui.engine.review.gate.certificates import read_certificate_file
 from faithtui.engine.review.gate.gate import GateRequest, check_gate
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
-from faithtui.engine.review.samples.sample_queues import draw_run_sample, repeat_request
-from faithtui.engine.review.samples.splits import make_split
-from faithtui.engine.shards.judgement_json import read_judgement
+from faithtui.engine.review.samples.sample_queues import draw_run_sample, make_repeat_labels_request
+from faithtui.engine.review.samples.splits import fix_store_split
+from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import StoreError
-from faithtui.formats.label_bundles import bundle_lines, read_bundle
+from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemState
 from faithtui.store.samples.sample_records import SampleRow
@@ -203,14 +203,14 @@ def _read_assessments(results: str, key: str) -> tuple[Assessment, ...]:
     for path in (Path(results) / "conversations").glob("*.parquet"):
         for each in pq.read_table(path).to_pylist():
             if each["key"] == key:
-                return read_judgement(each["judgement"]).assessments
+                return judgement_from_json_text(each["judgement"]).assessments
     raise AssertionError(key)
 
 
 def test_a_split_of_a_population_has_no_corrected_share(store: Store, results: str) -> None:
     row = draw(store, results, size=60)
     label_drawn(store, row, say_as_the_judge)
-    make_split(store, "ann", (40, 30, 30))
+    fix_store_split(store, "ann", (40, 30, 30))
     report = compute_run_agreement(store, row.run, split=Split.TRAIN).report
     assert report.claims.design.kind is DesignKind.CONVENIENCE
     assert report.claims.rate.corrected_this_run.value is None
@@ -257,7 +257,7 @@ def test_labels_travel_with_the_population_of_their_sample(
     row = draw(store, results, size=30)
     label_drawn(store, row, say_as_the_judge)
     path = tmp_path / "labels.jsonl"
-    path.write_text("".join(bundle_lines(store.bundles.collect())), "utf-8")
+    path.write_text("".join(format_bundle_lines(store.bundles.collect())), "utf-8")
     parsed = read_bundle(path)
     assert not parsed.refusals
     (sample,) = parsed.bundle.samples
@@ -304,7 +304,7 @@ def test_the_level_of_answers_stays_as_it_is(store: Store, results: str) -> None
 def test_a_repeat_is_still_drawn_of_own_labels(store: Store, results: str) -> None:
     row = draw(store, results, size=30)
     label_drawn(store, row, say_as_the_judge)
-    repeat = draw_run_sample(store, row.run, "ann", repeat_request(5, 10))
+    repeat = draw_run_sample(store, row.run, "ann", make_repeat_labels_request(5, 10))
     assert repeat.size == 10
     with pytest.raises(StoreError, match="repeat"):
         compute_run_agreement(store, row.run, ReportSettings(sample=repeat.id))

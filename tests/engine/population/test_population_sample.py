@@ -16,7 +16,7 @@ from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.review.samples.sample_queues import close_finished_queue
-from faithtui.engine.shards.judgement_json import read_judgement
+from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -88,7 +88,7 @@ def test_the_run_is_what_a_run_would_have_written(
         again = other.runs.create(run.spec, [ids[key] for key in keys])
         for item, key in zip(other.runs.item_ids(again), keys, strict=True):
             text = _read_judgement_text(Path(results), key)
-            judgement = read_judgement(text)
+            judgement = judgement_from_json_text(text)
             for assessment in judgement.assessments:
                 other.runs.save_window(item, assessment)
             other.runs.finish_item(item, ItemState.DONE, None, judgement.conclusion.reason)
@@ -97,10 +97,10 @@ def test_the_run_is_what_a_run_would_have_written(
         for name in same:
             assert getattr(here, name) == getattr(there, name), name
         for mine, its in zip(items, other.runs.item_ids(again), strict=True):
-            assert _describe(store, mine) == _describe(other, its)
+            assert _make_provenance(store, mine) == _make_provenance(other, its)
 
 
-def _describe(store: Store, item: ItemId) -> object:
+def _make_provenance(store: Store, item: ItemId) -> object:
     view = store.runs.review_view(item, "ann")
     return (
         view.item.key,

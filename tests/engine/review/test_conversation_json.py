@@ -31,7 +31,7 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
         record(view.claims[0].id, Action.EVIDENCE, evidence=[mark])
         missed = store.missed_claims.add_claim(item, 1, "It rains.")
         record(missed, Action.MARKED, mark=LabelMark.MISSED)
-        answer = store.missed_claims.find_answer(item, 1)
+        answer = store.missed_claims.find_or_add_answer_claim(item, 1)
         record(answer, Action.MARKED, mark=LabelMark.COMPLETE)
         (line,) = conversation_json_lines(store, [item], "ann")
     told = json.loads(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.annotations import Action
-from faithtui.engine.review.label_bundles import export_labels, merge_files
+from faithtui.engine.review.label_bundles import export_labels, merge_bundles_into_store
 from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
@@ -62,7 +62,7 @@ async def test_acts_of_several_files_are_stored_in_the_order_of_one_log(
     orders = []
     for order in permutations(files):
         target = copies()
-        assert merge_files(target, order).is_complete
+        assert merge_bundles_into_store(target, order).is_complete
         orders.append(arrived(target))
     assert len(orders[0]) == 6
     assert orders == [sorted(orders[0])] * len(orders)
@@ -79,5 +79,5 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
     late.write_text(early.read_text().replace('"clock":1,', '"clock":5,'))
     for order in ([early, late], [late, early]):
         target = copies()
-        assert merge_files(target, order).is_complete
+        assert merge_bundles_into_store(target, order).is_complete
         assert [clock for clock, _ in arrived(target)] == [1]

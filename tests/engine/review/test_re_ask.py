@@ -57,7 +57,7 @@ async def test_only_the_verdict_of_the_claim_is_asked_for_again(store: Store) ->
     assert (claim.home_verdict.label, fresh.label, fresh.asked_by) == ("yes", "no", "me")
     after = store.runs.review_view(item, "me")
     assert after.claims == before.claims
-    assert store.calls.list_fresh_verdicts(item) == (fresh,)
+    assert store.calls.list_re_asked_verdicts(item) == (fresh,)
 
 
 async def test_each_time_is_a_question_of_its_own(store: Store) -> None:
@@ -71,8 +71,8 @@ async def test_each_time_is_a_question_of_its_own(store: Store) -> None:
         assert len(judge.asked) == 1
         labels.append(fresh.label)
     assert labels == ["no", "yes", "no"]
-    assert [each.label for each in store.calls.list_fresh_verdicts(item)] == labels
-    assert len({each.replicate for each in store.calls.list_fresh_verdicts(item)}) == 3
+    assert [each.label for each in store.calls.list_re_asked_verdicts(item)] == labels
+    assert len({each.replicate for each in store.calls.list_re_asked_verdicts(item)}) == 3
 
 
 async def test_a_claim_that_is_not_there_is_an_error(store: Store) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from faithtui.domain.annotations import Action
-from faithtui.engine.review.run_overview import count_run, read_run_trust
+from faithtui.engine.review.run_overview import count_verdicts_and_scores, read_run_trust
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
 from tests.tui.building import shop
@@ -13,7 +13,7 @@ def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> Non
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
         row = store.runs.row(run)
-        counts = count_run(store, row)
+        counts = count_verdicts_and_scores(store, row)
         items = store.runs.item_rows(store.runs.item_ids(run))
     labels = [each.labels for each in items]
     assert counts.labels["no"] == LabelCount(

@@ -327,7 +327,7 @@ async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store)
     )
     with pytest.raises(asyncio.CancelledError):
         await task[0]
-    pending = store.runs.list_pending(run)
+    pending = store.runs.list_pending_items(run)
     assert pending[0].stored_windows
 
     judge = CountingJudge()

@@ -20,7 +20,11 @@ from faithtui.domain.verdicts import (
     Verdict,
 )
 from faithtui.domain.windows import Window
-from faithtui.engine.shards.judgement_json import Judgement, read_judgement, write_judgement
+from faithtui.engine.shards.judgement_json import (
+    Judgement,
+    judgement_from_json_text,
+    judgement_to_json_text,
+)
 from faithtui.engine.shards.results_schema import (
     TABLES,
     get_table_file,
@@ -125,14 +129,14 @@ _assessments = st.builds(
     )
 )
 def test_a_judgement_comes_back_as_it_was(judgement: Judgement) -> None:
-    assert read_judgement(write_judgement(judgement)) == judgement
+    assert judgement_from_json_text(judgement_to_json_text(judgement)) == judgement
 
 
 def test_a_document_that_every_truth_comes_from_is_written_once() -> None:
     document = "the whole passage " * 50
     truths = tuple(Truth(f"fact {n}", document) for n in range(20))
     windows = tuple(Assessment(Window(n, (n,), (n,)), Score(1.0), (), truths) for n in range(5))
-    text = write_judgement(Judgement(windows, Conclusion(Score(1.0), True)))
+    text = judgement_to_json_text(Judgement(windows, Conclusion(Score(1.0), True)))
     assert text.count(document) == 1
     assert text.count("fact 7") == 1
 
@@ -140,11 +144,11 @@ def test_a_document_that_every_truth_comes_from_is_written_once() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', "null"])
 def test_what_is_no_judgement_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is no judgement of `faithtui measure`"):
-        read_judgement(text)
+        judgement_from_json_text(text)
 
 
 def test_a_judgement_of_a_later_version_is_refused_with_both_named() -> None:
     empty = Judgement((), Conclusion(Score(1.0), True))
-    later = {**json.loads(write_judgement(empty)), "format": 2}
+    later = {**json.loads(judgement_to_json_text(empty)), "format": 2}
     with pytest.raises(InputError, match="format 2; this version reads 1"):
-        read_judgement(json.dumps(later))
+        judgement_from_json_text(json.dumps(later))

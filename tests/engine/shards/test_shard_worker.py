@@ -24,7 +24,7 @@ from faithtui.engine.shards import journal as journal_module
 from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.journal_file import ShardTaken
-from faithtui.engine.shards.judgement_json import read_judgement
+from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
@@ -62,7 +62,7 @@ async def test_the_rows_say_what_measure_says(tmp_path: Path) -> None:
         expected = await measure_async(talk, judge=CountingJudge())
         assert row["windowed"] == expected.score.value
         assert row["claims"] == len(expected.claims) == row["yes"]
-        judgement = read_judgement(row["judgement"])
+        judgement = judgement_from_json_text(row["judgement"])
         assert judgement.assessments == expected.windows
         assert judgement.conclusion.reason == expected.reason
         assert json.loads(row["conversation"])["id"] == talk.key

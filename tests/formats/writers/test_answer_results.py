@@ -9,10 +9,10 @@ import pytest
 
 from faithtui.domain.run_export import ExportConversation
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
-from faithtui.formats.writers.deepeval_run import write_deepeval_run
+from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.langfuse import make_langfuse_scores
 from faithtui.formats.writers.langsmith import make_langsmith_feedback
-from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
+from faithtui.formats.writers.llamaindex_results import format_results_json
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_rows import make_ragas_rows
@@ -108,7 +108,7 @@ def test_an_answer_without_claims_has_a_result_that_says_why(
         (line,) = lines_of(write(judge))
         assert label in json.dumps(line)
         assert why in json.dumps(line)
-    (row,) = json.loads("".join(write_llamaindex_results(RUN, [talk])))
+    (row,) = json.loads("".join(format_results_json(RUN, [talk])))
     assert (row["score"], row["invalid_result"], row["invalid_reason"]) == (None, True, why)
 
 
@@ -228,17 +228,17 @@ def test_ragas_rows_are_samples_with_scores_beside() -> None:
 
 def test_llamaindex_results_say_why_they_are_invalid() -> None:
     unscored = make_conversation(make_claim(0, None))
-    first, second = json.loads("".join(write_llamaindex_results(RUN, [REVIEWED, unscored])))
+    first, second = json.loads("".join(format_results_json(RUN, [REVIEWED, unscored])))
     assert (first["score"], first["passing"], first["invalid_result"]) == (0.5, True, False)
     assert (second["score"], second["passing"], second["invalid_result"]) == (None, None, True)
     assert second["invalid_reason"] == "1 of 1 claims have no verdict"
-    assert json.loads("".join(write_llamaindex_results(RUN, []))) == []
+    assert json.loads("".join(format_results_json(RUN, []))) == []
 
 
 def test_a_deepeval_run_has_a_case_for_each_conversation() -> None:
     failed = replace(REVIEWED, score=0.25, corrected=0.25)
     unscored = replace(REVIEWED, score=None, state="failed", reason="no reply")
-    run = json.loads("".join(write_deepeval_run(RUN, [REVIEWED, failed, unscored])))
+    run = json.loads("".join(format_run_json(RUN, [REVIEWED, failed, unscored])))
     passing, failing, without = run["conversationalTestCases"]
     assert (run["testPassed"], run["testFailed"]) == (1, 2)
     assert [each["success"] for each in (passing, failing, without)] == [True, False, False]
@@ -258,8 +258,8 @@ def test_a_deepeval_run_has_a_case_for_each_conversation() -> None:
 
 
 def test_the_log_of_a_deepeval_run_reads_as_deepevals() -> None:
-    run = json.loads("".join(write_deepeval_run(RUN, [REVIEWED])))
+    run = json.loads("".join(format_run_json(RUN, [REVIEWED])))
     log = run["conversationalTestCases"][0]["metricsData"][0]["verboseLogs"]
     assert log.startswith('Window 1 \n \n \nTruths: [\n    "A truth"\n] \n')
     assert '"verdict": "contradicted"' in log
-    assert json.loads("".join(write_deepeval_run(RUN, [])))["conversationalTestCases"] == []
+    assert json.loads("".join(format_run_json(RUN, [])))["conversationalTestCases"] == []

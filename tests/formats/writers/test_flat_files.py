@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.csv_cells import escape_formula, restore_formula
 from faithtui.domain.run_export import ExportConversation, ExportRun
-from faithtui.formats.writers.flat_files import write_csv, write_json_lines, write_parquet
+from faithtui.formats.writers.flat_files import write_csv, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
@@ -69,11 +69,11 @@ def test_json_lines_lose_nothing(
     columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
 ) -> None:
     rows = [row for talk in talks for row in make_rows(RUN, talk)]
-    lines = list(write_json_lines(columns, (make_rows(RUN, talk) for talk in talks)))
+    lines = list(format_json_lines(columns, (make_rows(RUN, talk) for talk in talks)))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
     found = [json.loads(line) for line in lines]
     assert found == json.loads(json.dumps([expected(columns, row) for row in rows]))
-    texts_of = [json.loads(each) for each in write_json_lines(columns, [rows], json_as_text=True)]
+    texts_of = [json.loads(each) for each in format_json_lines(columns, [rows], json_as_text=True)]
     for each in texts_of:
         for name in JSON_TEXTS & each.keys():
             each[name] = json.loads(each[name])
@@ -90,7 +90,9 @@ def test_csv_loses_only_whether_a_text_is_empty_or_missing(
     rows = [row for talk in talks for row in make_rows(RUN, talk)]
     assert len(found) == len(rows)
     for cells, row in zip(found, rows, strict=True):
-        assert [read_cell(each, cells[each.name]) for each in columns] == json.loads(
+        assert [
+            parse_list_or_object_cell(each, cells[each.name]) for each in columns
+        ] == json.loads(
             json.dumps([value or None if value == "" else value for value in as_json(columns, row)])
         )
 
@@ -102,7 +104,7 @@ def as_json(columns: Sequence[FlatColumn], row: Row) -> list[Any]:
     ]
 
 
-def read_cell(column: FlatColumn, cell: str) -> Any:
+def parse_list_or_object_cell(column: FlatColumn, cell: str) -> Any:
     """Read a cell as docs/exports.md says."""
     if cell == "":
         return None

@@ -27,12 +27,12 @@ from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
-from faithtui.formats.writers.deepeval_run import write_deepeval_run
-from faithtui.formats.writers.flat_files import write_csv, write_json_lines, write_parquet
+from faithtui.formats.writers.deepeval_run import format_run_json
+from faithtui.formats.writers.flat_files import write_csv, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
 from faithtui.formats.writers.langfuse import make_langfuse_scores
 from faithtui.formats.writers.langsmith import make_langsmith_feedback
-from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
+from faithtui.formats.writers.llamaindex_results import format_results_json
 from faithtui.formats.writers.openinference import make_openinference_annotations
 from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
 from faithtui.formats.writers.ragas_annotations import (
@@ -238,11 +238,11 @@ Write = Callable[[Path, Iterable[Any]], None]
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
-    path.write_text("".join(write_json_lines(CLAIM_COLUMNS, rows)), encoding="utf-8")
+    path.write_text("".join(format_json_lines(CLAIM_COLUMNS, rows)), encoding="utf-8")
 
 
 def write_dataset_lines(path: Path, rows: Iterable[Any]) -> None:
-    text = "".join(write_json_lines(CLAIM_COLUMNS, rows, json_as_text=True))
+    text = "".join(format_json_lines(CLAIM_COLUMNS, rows, json_as_text=True))
     path.write_text(text, encoding="utf-8")
 
 
@@ -300,7 +300,7 @@ def test_a_row_of_claims_with_a_wrong_field_is_refused_by_its_name(
     field: str, value: object
 ) -> None:
     rows = make_claim_rows(RUN, REVIEWED)
-    lines = [json.loads(each) for each in write_json_lines(CLAIM_COLUMNS, [rows])]
+    lines = [json.loads(each) for each in format_json_lines(CLAIM_COLUMNS, [rows])]
     if value is ...:
         del lines[1][field]
     else:
@@ -453,7 +453,7 @@ def test_scores_come_back_beside_their_traces_claim_by_claim(
 @given(talk=talks())
 def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversation) -> None:
     assume(not any('"' in each.text or "\\" in each.text for each in talk.claims))
-    (parsed,) = read({"run.json": "".join(write_deepeval_run(RUN, [talk]))})
+    (parsed,) = read({"run.json": "".join(format_run_json(RUN, [talk]))})
     assert not isinstance(parsed.found, Exception)
     assert parsed.found.turns == turns_of(talk, with_sources=False)
     assert parsed.found.metadata["per_turn"] == talk.metadata["per_turn"]
@@ -507,7 +507,7 @@ def keep_own_details_out(results: str) -> str:
 @settings(max_examples=8)
 @given(talk=talks())
 def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConversation) -> None:
-    written = "".join(write_llamaindex_results(RUN, [talk]))
+    written = "".join(format_results_json(RUN, [talk]))
     parsed = read({"r.json": keep_own_details_out(written)})
     judged = [each for each in list_answer_results(RUN, talk) if each.by == "judge"]
     found: Sequence[ImportedVerdict] = [
@@ -520,13 +520,13 @@ def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConvers
 @settings(max_examples=8)
 @given(talk=talks())
 def test_llamaindex_results_come_back_claim_by_claim(talk: ExportConversation) -> None:
-    check_answers(talk, read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))}))
+    check_answers(talk, read({"r.json": "".join(format_results_json(RUN, [talk]))}))
 
 
 def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
     """A run of some hundred conversations is more than one JSON document may have."""
     talks_of_run = [replace(REVIEWED, id=str(number), key=str(number)) for number in range(3)]
-    text = "".join(write_deepeval_run(RUN, talks_of_run))
+    text = "".join(format_run_json(RUN, talks_of_run))
     path = tmp_path / "run.json"
     path.write_text(text, encoding="utf-8")
     dataset, opened = open_dataset(path, FormatChoice(), "orders")
@@ -546,7 +546,7 @@ def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
 
 def write_claims(talks: Sequence[ExportConversation]) -> dict[str, str]:
     rows = [make_claim_rows(RUN, each) for each in talks]
-    return {"c.jsonl": "".join(write_json_lines(CLAIM_COLUMNS, rows))}
+    return {"c.jsonl": "".join(format_json_lines(CLAIM_COLUMNS, rows))}
 
 
 def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
@@ -557,7 +557,7 @@ def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
 
 def write_deepeval(talks: Sequence[ExportConversation]) -> dict[str, str]:
     run = replace(RUN, data_sets=len({each.source for each in talks}))
-    return {"run.json": "".join(write_deepeval_run(run, talks))}
+    return {"run.json": "".join(format_run_json(run, talks))}
 
 
 def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
@@ -565,7 +565,7 @@ def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
 
 
 def write_llamaindex(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    return {"r.json": "".join(write_llamaindex_results(RUN, talks))}
+    return {"r.json": "".join(format_results_json(RUN, talks))}
 
 
 def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:

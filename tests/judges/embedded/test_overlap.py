@@ -9,7 +9,7 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.contradictions import ClashKind, find_clash
 from faithtui.domain.text.sentence_index import (
     SentenceIndex,
-    compute_common_length,
+    compute_lcs_length,
     index_passages,
     make_position_bits,
 )
@@ -329,7 +329,7 @@ def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> 
         for column, theirs in enumerate(other):
             same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
-    assert compute_common_length(make_position_bits(one), len(one), other) == row[-1]
+    assert compute_lcs_length(make_position_bits(one), len(one), other) == row[-1]
 
 
 @given(TEXTS)

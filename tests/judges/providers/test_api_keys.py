@@ -13,7 +13,7 @@ from keyring.errors import KeyringLocked
 from faithtui.errors import ConfigError
 from faithtui.judges.providers import api_keys
 from faithtui.judges.providers.api_keys import VARIABLES, find_key_source, forget_key, store_key
-from faithtui.judges.registry import find_missing_key, open_judge
+from faithtui.judges.registry import find_missing_key_variable, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
 
@@ -76,12 +76,12 @@ def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
     store_key("OPENAI_API_KEY", f" {KEY}\n")
     assert memory.entries == {("faithtui", "OPENAI_API_KEY"): KEY}
     assert find_key_source("openai:m", None, {}) == "keyring"
-    assert find_missing_key("openai:m", None, {}) is None
-    assert find_missing_key("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
+    assert find_missing_key_variable("openai:m", None, {}) is None
+    assert find_missing_key_variable("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
     assert forget_key("OPENAI_API_KEY")
     assert not forget_key("OPENAI_API_KEY")
     assert find_key_source("openai:m", None, {}) is None
-    assert find_missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
+    assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
 
 
 async def test_the_stored_key_is_the_one_that_is_sent(
@@ -112,7 +112,7 @@ def test_the_keyring_stays_closed_where_no_key_is_needed(
     memory: MemoryKeyring, ref: str, base_url: str | None
 ) -> None:
     assert find_key_source(ref, base_url, {}) is None
-    assert find_missing_key(ref, base_url, {}) is None
+    assert find_missing_key_variable(ref, base_url, {}) is None
     open_judge(ref, base_url=base_url, environ={})
     assert memory.readings == 0
 
@@ -142,7 +142,7 @@ def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
 
 def test_a_machine_without_a_keyring_has_no_key_in_it() -> None:
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]  # as the library has it
-    assert find_missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
+    assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
     with pytest.raises(ConfigError, match="keyring cannot be used: No recommended backend"):
         store_key("OPENAI_API_KEY", KEY)
 

@@ -22,7 +22,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, OutputFormat, StopReason
 from faithtui.judges.providers import batch_protocol
-from faithtui.judges.providers.batches import BatchClient, BatchStatus, open_batches
+from faithtui.judges.providers.batches import BatchClient, BatchStatus, open_batch_client
 from tests.judges.fake_batches import FakeBatches, Given
 from tests.judges.fake_server import FakeServer
 from tests.judges.held_deadlines import HeldDeadlines
@@ -37,7 +37,7 @@ both = pytest.mark.parametrize("side", [OPENAI, ANTHROPIC], ids=lambda side: sid
 def batches(
     side: Side, server: FakeServer, *, timeout_s: float = 600.0, **how: Any
 ) -> AbstractAsyncContextManager[BatchClient]:
-    return open_batches(
+    return open_batch_client(
         f"{side.name}:small",
         base_url=server.url,
         timeout_s=timeout_s,
@@ -313,13 +313,13 @@ async def test_a_server_without_batches_is_told_from_one_that_fails(
 @pytest.mark.parametrize("ref", ["ollama:m", "vllm:m", "offline", "replay:x.jsonl"])
 def test_judges_without_batches_say_so_at_once(ref: str) -> None:
     with pytest.raises(JudgeUnsupported, match=re.escape(ref)):
-        open_batches(ref, environ={})
+        open_batch_client(ref, environ={})
 
 
 @pytest.mark.parametrize("ref", ["openai:m", "anthropic:m"])
 def test_a_missing_key_is_named_at_once(ref: str) -> None:
     with pytest.raises(ConfigError, match="API_KEY"):
-        open_batches(ref, environ={})
+        open_batch_client(ref, environ={})
 
 
 @both

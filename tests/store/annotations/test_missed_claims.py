@@ -70,7 +70,7 @@ def test_recall_counts_complete_answers_alone(store: Store) -> None:
     miss(store, run, item, 1, "The fee is nothing.", "bo")
     miss(store, run, item, 3, "It rains.")
     assert extraction(store, run) == (), "nobody said that these are all"
-    answer = store.missed_claims.find_answer(item, 1)
+    answer = store.missed_claims.find_or_add_answer_claim(item, 1)
     mark(store, answer, run, LabelMark.COMPLETE)
     first, second, _ = store.runs.review_view(item, "ann").claims
     for claim, verdict in ((first, "yes"), (second, "x")):
@@ -88,11 +88,16 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
     other, other_item = judged(store, talk(), LABELS, spec=SPEC)
     miss(store, run, item, 1, "The fee is nothing.")
-    mark(store, store.missed_claims.find_answer(item, 1), run, LabelMark.COMPLETE)
+    mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
     assert len(extraction(store, run)) == 1
     assert extraction(store, other) == ()
     assert store.runs.review_view(other_item, "ann").missed == ()
-    mark(store, store.missed_claims.find_answer(other_item, 1), other, LabelMark.COMPLETE)
+    mark(
+        store,
+        store.missed_claims.find_or_add_answer_claim(other_item, 1),
+        other,
+        LabelMark.COMPLETE,
+    )
     (found,) = extraction(store, other)
     assert (found.fair, found.missed) == (2, 0)
     assert len(extraction(store, run)) == 1, "the first run keeps its own"
@@ -103,7 +108,7 @@ def test_marks_change_no_score_and_no_count_of_labels(store: Store) -> None:
     before = store.runs.item_rows([item]), store.runs.row(run).labelled
     units = store.labelled_units.read_run_units(run)
     miss(store, run, item, 1, "The fee is nothing.")
-    mark(store, store.missed_claims.find_answer(item, 1), run, LabelMark.COMPLETE)
+    mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
     assert (store.runs.item_rows([item]), store.runs.row(run).labelled) == before
     after = store.labelled_units.read_run_units(run)
     assert (after.claims, after.answers, after.unrated) == (
@@ -117,7 +122,9 @@ def test_a_blind_reviewer_sees_own_marks_alone(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
     miss(store, run, item, 1, "The fee is nothing.", "bo")
     miss(store, run, item, 1, "It rains.")
-    mark(store, store.missed_claims.find_answer(item, 1), run, LabelMark.COMPLETE, "bo")
+    mark(
+        store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE, "bo"
+    )
     view = blind_view(store.runs.review_view(item, "ann"))
     assert [each.text for each in view.missed] == ["It rains."]
     assert view.complete == ()

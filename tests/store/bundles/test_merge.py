@@ -98,7 +98,7 @@ def say(
     )
 
 
-def mark_evidence(store: Store, reviewer: str, claim: int, start: int, end: int) -> LabelEvent:
+def toggle_evidence(store: Store, reviewer: str, claim: int, start: int, end: int) -> LabelEvent:
     """Mark a stretch of the first passage, and nothing else."""
     turns = store.runs.review_view(item_of(store), "ann").turns
     passage = next(each for turn in turns for each in turn.documents or ())
@@ -183,7 +183,7 @@ def do(stores: Sequence[Store], step: Step) -> None:
         case "flag" | "unsure":
             say(store, person, claim, None, Action.MARKED, mark=LabelMark(what))
         case "evidence":
-            mark_evidence(store, person, claim, 0, len(verdict))
+            toggle_evidence(store, person, claim, 0, len(verdict))
         case "bulk":
             some = claims_of(store)[claim:]
             store.reviews.record_many(
@@ -259,14 +259,14 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
         target = copies()
         for bundle in order:
             target.bundles.merge(bundle)
-        digests.add(target.bundles.state_digest())
+        digests.add(target.bundles.hash_all_current_labels())
         again = [target.bundles.merge(bundle) for bundle in order]
         assert [each.new for each in again] == [0, 0, 0]
-        digests.add(target.bundles.state_digest())
+        digests.add(target.bundles.hash_all_current_labels())
     for store in stores:
         for bundle in bundles:
             store.bundles.merge(bundle)
-        digests.add(store.bundles.state_digest())
+        digests.add(store.bundles.hash_all_current_labels())
     assert len(digests) == 1
     rows = {str(store.runs.item_rows([item_of(store)])[0].corrected) for store in stores}
     assert len(rows) == 1
@@ -278,7 +278,7 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
             for store in stores
         }
         assert len(undone) == 1
-    assert len({store.bundles.state_digest() for store in stores}) == 1
+    assert len({store.bundles.hash_all_current_labels() for store in stores}) == 1
 
 
 def test_of_two_acts_at_one_clock_the_same_one_stands_in_every_store(
@@ -333,7 +333,7 @@ def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
     assert [act.verdict for act in here.reviews.redo("ann")] == ["no"]
     assert [act.verdict for act in here.reviews.undo("bo")] == ["yes"]
     there.bundles.merge(here.bundles.collect())
-    assert there.bundles.state_digest() == here.bundles.state_digest()
+    assert there.bundles.hash_all_current_labels() == here.bundles.hash_all_current_labels()
     assert there.reviews.redo("ann") == ()
 
 
@@ -391,7 +391,7 @@ def test_claims_that_nobody_extracted_here_are_made(
     imported(store, replace(RATED, ratings=()))
     merged = store.bundles.merge(there.bundles.collect())
     assert (merged.new, merged.new_claims, merged.unmerged) == (3, 3, ())
-    assert store.bundles.state_digest() == there.bundles.state_digest()
+    assert store.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels()
     # A run that draws the same claim later finds its verdict.
     _, item = judged(store, replace(RATED, ratings=()), LABELS)
     assert store.runs.review_view(item, "ann").claims[1].human == "yes"
@@ -555,12 +555,12 @@ def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
 
 def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
-    name = here.bundles.state_digest()
-    mark_evidence(there, "ann", 0, 0, 4)
-    mark_evidence(there, "ann", 0, 2, 5)
+    name = here.bundles.hash_all_current_labels()
+    toggle_evidence(there, "ann", 0, 0, 4)
+    toggle_evidence(there, "ann", 0, 2, 5)
     assert here.bundles.merge(there.bundles.collect()).new == 2
     assert here.bundles.collect() == there.bundles.collect()
-    assert here.bundles.state_digest() == there.bundles.state_digest() != name
+    assert here.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels() != name
     claim = claims_of(here)[0]
     assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(2, 5)]
     (taken,) = here.reviews.undo("ann")
@@ -568,7 +568,7 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
     assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(0, 4)]
     here.reviews.undo("ann")
     assert (claim, "ann") not in standing(here)
-    assert here.bundles.state_digest() == name
+    assert here.bundles.hash_all_current_labels() == name
     there.bundles.merge(here.bundles.collect())
     there.reviews.redo("ann")
     assert [(mark.start, mark.end) for mark in standing(there)[claim, "ann"].evidence] == [(0, 4)]
@@ -576,7 +576,7 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
 
 def test_marks_in_a_passage_that_is_not_there_are_refused(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
-    act = mark_evidence(there, "ann", 0, 0, 4)
+    act = toggle_evidence(there, "ann", 0, 0, 4)
     bundle = there.bundles.collect()
     told = bundle.acts[-1]
     (mark,) = act.evidence

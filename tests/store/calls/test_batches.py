@@ -37,7 +37,7 @@ def test_a_batch_is_out_from_before_it_is_sent_until_its_results_are_read(
     store: Store, run: RunId
 ) -> None:
     assert store.batches.sum_outstanding(run) == OutstandingBatches()
-    store.batches.plan_batch(run, "b1", [question("k1"), question("k2")])
+    store.batches.record_planned_batch(run, "b1", [question("k1"), question("k2")])
     (row,) = store.batches.list_open(run)
     assert (row.uid, row.state, row.provider_id, row.requests) == (
         "b1",
@@ -47,13 +47,13 @@ def test_a_batch_is_out_from_before_it_is_sent_until_its_results_are_read(
     )
     assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 2, 0, 800, 1800)
     store.batches.mark_sent("b1", "batch_7")
-    assert store.batches.provider_ids() == {"batch_7"}
+    assert store.batches.list_provider_batch_ids() == {"batch_7"}
     assert [each.state for each in store.batches.list_open(run)] == [BatchState.SENT]
-    assert store.batches.list_waiting("b1") == {
+    assert store.batches.list_waiting_questions("b1") == {
         number: WaitingQuestion(number, "claims", True, 100) for number in (0, 1)
     }
     store.batches.store_results("b1", [QuestionResult(1, REPLY)])
-    assert list(store.batches.list_waiting("b1")) == [0]
+    assert list(store.batches.list_waiting_questions("b1")) == [0]
     assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 1, 0, 400, 900)
     assert store.batches.sum_all_outstanding() == {run: OutstandingBatches(1, 1, 0, 400, 900)}
     store.batches.end_batch("b1", "JudgeUnavailable: gone")
@@ -66,7 +66,7 @@ def test_a_batch_is_out_from_before_it_is_sent_until_its_results_are_read(
 
 def test_a_result_counts_once_however_often_it_is_read(store: Store, run: RunId) -> None:
     item = store.runs.item_ids(run)[0]
-    store.batches.plan_batch(run, "b1", [question("k1", item)])
+    store.batches.record_planned_batch(run, "b1", [question("k1", item)])
     totals = store.batches.store_results("b1", [QuestionResult(0, REPLY)])
     assert totals is not None
     assert (totals.calls, totals.tokens_in, totals.cost_nusd) == (1, 10, 7)
@@ -80,12 +80,12 @@ def test_a_result_counts_once_however_often_it_is_read(store: Store, run: RunId)
 
 
 def test_a_reply_is_found_once_it_was_found_usable(store: Store, run: RunId) -> None:
-    store.batches.plan_batch(run, "b1", [question("k1")])
+    store.batches.record_planned_batch(run, "b1", [question("k1")])
     assert store.calls.find_batch_reply("b1", "k1") is None
     store.batches.store_results("b1", [QuestionResult(0, REPLY)])
     assert store.calls.find_reply("k1") is None
     assert store.calls.find_batch_reply("b1", "k1") == REPLY
-    store.batches.mark_usable("b1", "k1")
+    store.batches.mark_reply_usable("b1", "k1")
     assert store.calls.find_reply("k1") == REPLY
 
 
@@ -97,33 +97,33 @@ def test_the_place_that_counts_is_the_one_nearest_to_an_answer(store: Store, run
         return None if last is None else (last.state, last.batch, last.tries)
 
     assert state() is None
-    store.batches.plan_batch(run, "b0", [question("k1")])
+    store.batches.record_planned_batch(run, "b0", [question("k1")])
     store.batches.close_failed_batch("b0", "never came")
     assert state() is None, "as if it had never been asked"
-    store.batches.plan_batch(run, "b1", [question("k1")])
+    store.batches.record_planned_batch(run, "b1", [question("k1")])
     store.batches.end_batch("b1", "no")
     assert state() == (RequestState.FAILED, "b1", 1)
     assert state(other) is None, "what fails another run says nothing"
-    store.batches.plan_batch(run, "b2", [question("k1", tries=2)])
+    store.batches.record_planned_batch(run, "b2", [question("k1", tries=2)])
     assert state() == (RequestState.WAITING, "b2", 2)
     assert state(other) == (RequestState.WAITING, "b2", 2)
     store.batches.end_batch("b2", "no")
     assert state() == (RequestState.FAILED, "b2", 2)
-    store.batches.plan_batch(run, "b3", [question("k1", tries=3)])
+    store.batches.record_planned_batch(run, "b3", [question("k1", tries=3)])
     store.batches.store_results("b3", [QuestionResult(0, replace(REPLY, batch_uid="b3"))])
     assert state() == (RequestState.ANSWERED, "b3", 3)
     assert state(other) == (RequestState.ANSWERED, "b3", 3)
-    store.batches.mark_unusable("b3", 0)
+    store.batches.mark_reply_unusable("b3", 0)
     assert state() == (RequestState.UNUSABLE, "b3", 3)
     assert state(other) is None
-    store.batches.plan_batch(other, "b4", [question("k1")])
+    store.batches.record_planned_batch(other, "b4", [question("k1")])
     assert state() == (RequestState.WAITING, "b4", 1)
 
 
 def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, run: RunId) -> None:
     first, second = store.runs.item_ids(run)
     asked = [question("k1", first), question("k2", second), question("k3", first)]
-    store.batches.plan_batch(run, "b1", asked)
+    store.batches.record_planned_batch(run, "b1", asked)
     store.batches.store_results("b1", [QuestionResult(2, REPLY)])
     store.batches.end_batch("b1", "no")
     for item in (first, second):
@@ -137,8 +137,8 @@ def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, 
 
 
 def test_files_count_as_out_and_have_no_name_at_a_provider(store: Store, run: RunId) -> None:
-    store.batches.plan_batch(run, "b1", [question("k1")], provider_id=BY_FILE)
-    assert store.batches.provider_ids() == frozenset()
+    store.batches.record_planned_batch(run, "b1", [question("k1")], provider_id=BY_FILE)
+    assert store.batches.list_provider_batch_ids() == frozenset()
     assert store.batches.sum_outstanding(run).by_file == 1
     assert [row.uid for row in store.batches.rows(["b1", "b9"])] == ["b1"]
     store.batches.close_failed_batch("b1", "lost")

@@ -161,8 +161,8 @@ def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
 
 def test_retries_are_counted_in_the_run(store: Store) -> None:
     run, _ = planned(store, "one")
-    store.calls.count_retries(run, 3)
-    store.calls.count_retries(run, 2)
+    store.calls.add_retries(run, 3)
+    store.calls.add_retries(run, 2)
     assert store.runs.row(run).retries == 5
 
 
@@ -170,10 +170,10 @@ def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]})
     claim = store.runs.review_view(item, "me").claims[0].id
     fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
-    store.calls.add_fresh_verdict(fresh)
-    store.calls.add_fresh_verdict(replace(fresh, replicate=2, label="yes", confidence=None))
-    assert [each.label for each in store.calls.list_fresh_verdicts(item)] == ["no", "yes"]
-    assert store.calls.list_fresh_verdicts(item)[0] == fresh
+    store.calls.add_re_asked_verdict(fresh)
+    store.calls.add_re_asked_verdict(replace(fresh, replicate=2, label="yes", confidence=None))
+    assert [each.label for each in store.calls.list_re_asked_verdicts(item)] == ["no", "yes"]
+    assert store.calls.list_re_asked_verdicts(item)[0] == fresh
 
 
 def test_a_budget_can_be_changed(store: Store) -> None:

@@ -77,11 +77,11 @@ def test_notes_are_what_people_stand_by(store: Store) -> None:
 def test_second_verdicts_come_with_their_group_and_the_time_between(store: Store) -> None:
     run, _ = judged(store, talk(answers=2), {1: ["yes"], 3: ["no"]})
     first, second = claims_of(store, run)
-    assert store.claim_details.read_repeats(run) == ()
+    assert store.claim_details.read_second_verdicts(run) == ()
     say(store, first, "ann", "no", Action.BLIND)
     say(store, second, "ann", "yes", Action.BLIND)
     say(store, first, "ann", "yes", Action.REPEATED)
-    (repeat,) = store.claim_details.read_repeats(run)
+    (repeat,) = store.claim_details.read_second_verdicts(run)
     assert (repeat.reviewer, repeat.group, repeat.first, repeat.second) == (
         "ann",
         "one",
@@ -90,9 +90,12 @@ def test_second_verdicts_come_with_their_group_and_the_time_between(store: Store
     )
     assert repeat.gap_s > 0
     # The same that a comparison of all raters reads.
-    assert store.claim_details.read_repeats(run) == store.raters.read_rater_records(run).repeats
+    assert (
+        store.claim_details.read_second_verdicts(run)
+        == store.raters.read_rater_records(run).repeats
+    )
 
 
 def test_repeats_of_no_run_are_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.claim_details.read_repeats(RunId(9))
+        store.claim_details.read_second_verdicts(RunId(9))

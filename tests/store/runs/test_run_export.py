@@ -16,7 +16,7 @@ from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import select_sizes, split_into_parts
+from faithtui.store.runs.run_export import make_conversation_sizes_sql, split_into_parts
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
 
@@ -209,7 +209,7 @@ def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
     texts = [each.content for each in turns]
     texts += [one.text for each in turns for one in each.retrieval_context or ()]
     with store.run_exports._database.open_reader() as connection:
-        sizes = connection.execute(select_sizes(run)).all()
+        sizes = connection.execute(make_conversation_sizes_sql(run)).all()
     assert [tuple(each) for each in sizes] == [(1, sum(map(len, texts)))]
 
 

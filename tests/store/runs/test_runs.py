@@ -44,7 +44,7 @@ def test_a_new_run_is_planned_and_everything_in_it_pending(store: Store) -> None
     assert (row.state, row.reason, row.finished_at) == (RunState.PLANNED, None, None)
     assert (row.conversations, row.pending, row.done) == (3, 3, 0)
     assert (row.score, row.corrected, row.calls) == (None, None, 0)
-    assert store.runs.list_pending(run) == tuple(
+    assert store.runs.list_pending_items(run) == tuple(
         PendingItem(item, conversation)
         for item, conversation in zip(items, store.conversations.ids(), strict=True)
     )
@@ -59,15 +59,15 @@ def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
     (window, *_) = windows_of(talk("b"))
     store.runs.save_window(items[1], assess(window, {1: ["yes"]}))
     store.runs.finish_item(items[2], ItemState.DONE, None)
-    whole = store.runs.list_pending(run)
-    first = store.runs.list_pending(run, limit=2)
-    rest = store.runs.list_pending(run, after=items[1], limit=2)
+    whole = store.runs.list_pending_items(run)
+    first = store.runs.list_pending_items(run, limit=2)
+    rest = store.runs.list_pending_items(run, after=items[1], limit=2)
     assert [each.id for each in first] == [items[0], items[1]]
     assert [each.id for each in rest] == [items[3]]
     assert (*first, *rest) == whole
     assert [bool(each.stored_windows) for each in first] == [False, True]
-    assert store.runs.list_pending(run, after=items[3], limit=2) == ()
-    assert len(store.runs.list_pending(other)) == 4
+    assert store.runs.list_pending_items(run, after=items[3], limit=2) == ()
+    assert len(store.runs.list_pending_items(other)) == 4
 
 
 def test_runs_are_listed_newest_first(store: Store) -> None:
@@ -191,7 +191,7 @@ def test_saving_a_window_again_does_nothing(store: Store) -> None:
     before = store.runs.review_view(item, "me")
     store.runs.save_window(item, assess(window, {1: ["no", "no"]}))
     assert store.runs.review_view(item, "me") == before
-    assert store.runs.list_pending(run) == (
+    assert store.runs.list_pending_items(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({0})),
     )
 
@@ -329,7 +329,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.finish_item(done, ItemState.DONE, None)
     assert store.runs.reopen_unfinished_items(run) == 1
-    assert store.runs.list_pending(run) == (
+    assert store.runs.list_pending_items(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({1})),
     )
     row = store.runs.row(run)

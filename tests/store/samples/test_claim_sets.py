@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.agreement.labelled_units import DesignKind, UnitSettings
 from faithtui.agreement.sampling.draw import SampleKind, SamplePlan, SamplingDesign
-from faithtui.domain.claim_set import ClaimSetBundle, hash_set_claims
+from faithtui.domain.claim_set import ClaimSetBundle, hash_set_version
 from faithtui.domain.ids import ClaimSetId, RunId, SampleId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
@@ -36,7 +36,7 @@ def made(store: Store, run: RunId) -> ClaimSetRow:
 
 
 def digest_of(found: ClaimSetBundle) -> str:
-    return hash_set_claims(
+    return hash_set_version(
         found.metric, found.window_size, found.design, found.strata, found.claims
     )
 

@@ -66,6 +66,6 @@ def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
 def test_looks_at_the_test_part_are_counted_and_kept(store: Store) -> None:
     assert store.splits.record_test_opening("compare", [RunId(1), RunId(2)], "ann") == 1
     assert store.splits.record_test_opening("report", [RunId(2)], "bo\x00") == 2
-    first, second = store.splits.list_openings()
+    first, second = store.splits.list_test_openings()
     assert (first.command, first.runs, first.opened_by) == ("compare", (1, 2), "ann")
     assert (second.command, second.runs, second.opened_by) == ("report", (2,), "bo\ufffd")

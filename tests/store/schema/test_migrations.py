@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.claim_set import hash_set_claims
+from faithtui.domain.claim_set import hash_set_version
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
 from faithtui.domain.scores import Score, ScoreState, make_empty_score, make_score
@@ -212,7 +212,7 @@ def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
         assert made is not None
         assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
         newest, *_, oldest = store.runs.rows()
-        assert [each.runs for each in store.splits.list_openings()] == [(oldest.id, newest.id)]
+        assert [each.runs for each in store.splits.list_test_openings()] == [(oldest.id, newest.id)]
         assert oldest.spec.example_set is None
         assert newest.spec.example_set is not None
         (example,) = store.examples.read_set(newest.spec.example_set)
@@ -276,12 +276,12 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
     raw.close()
     with Store.open(path) as store:
         assert store.runs.row(RunId(1)).incomplete == 1
-        assert store.runs.list_unfinished(RunId(1)) == (ItemId(1),)
+        assert store.runs.list_unfinished_items(RunId(1)) == (ItemId(1),)
         assert store.runs.row(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
         assert store.runs.reopen_unfinished_items(RunId(1)) == 1
         row = store.runs.row(RunId(1))
         assert (row.incomplete, row.pending) == (0, 1)
-        (pending,) = store.runs.list_pending(RunId(1))
+        (pending,) = store.runs.list_pending_items(RunId(1))
         assert pending.asked_after == 1, "replies that were stored until now are asked past"
 
 
@@ -292,7 +292,7 @@ def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
         assert (row.title, row.drawn, row.frame) == ("kept version 1", 2, 3)
         assert not row.has_new_labels
         found = store.claim_sets.collect(row.id)
-        digest = hash_set_claims(
+        digest = hash_set_version(
             found.metric, found.window_size, found.design, found.strata, found.claims
         )
         assert digest == row.digest

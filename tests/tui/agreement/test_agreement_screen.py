@@ -192,13 +192,13 @@ def made() -> AgreementReport:
 def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     report = made()
     drawn = [
-        *parts.rate_lines(report.claims, width),
-        *parts.people_lines(report, width),
+        *parts.format_pass_rate_lines(report.claims, width),
+        *parts.format_annotator_agreement_lines(report, width),
         *parts.slice_lines(report, width),
         *parts.unit_score_lines(report, width),
         *parts.calibration_lines(report, width),
-        *parts.progress_lines(report, width, 12),
-        *draw.warning_lines(report, ReportLevel.CLAIMS, width),
+        *parts.format_labels_needed_lines(report, width, 12),
+        *draw.format_headline_and_warning_lines(report, ReportLevel.CLAIMS, width),
     ]
     assert drawn
     for each in drawn:
@@ -220,13 +220,15 @@ def test_what_to_do_next_follows_from_the_figures() -> None:
 
 def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:
     found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
-    text = words(parts.rate_lines(found.claims, 60))
+    text = words(parts.format_pass_rate_lines(found.claims, 60))
     assert "a random sample by strata, weighted" in text
     assert "this run" in text
     assert "future" in text
     rows = [claim(i, "no", "yes") for i in range(60)]
     strict = agreement_report(readings(rows), FAITHFULNESS, RULE)
-    assert "the judge is too strict by 100.0 points" in words(parts.rate_lines(strict.claims, 60))
+    assert "the judge is too strict by 100.0 points" in words(
+        parts.format_pass_rate_lines(strict.claims, 60)
+    )
 
 
 def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
@@ -311,7 +313,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
 
 def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
     found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
-    text = words(parts.rate_lines(found.claims, 60))
+    text = words(parts.format_pass_rate_lines(found.claims, 60))
     judge = found.claims.rate.judge_raw
     assert judge.value is not None
     assert f"{judge.value:.1%}" in text
@@ -394,7 +396,7 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
         draw.ListedUnit(each.claim, each.conversation, each.key, 0, each.text) for each in listed
     ]
     for lines in (
-        draw.difference_lines(listed, FAITHFULNESS, "is:disagreement", 78),
+        draw.format_disagreement_lines(listed, FAITHFULNESS, "is:disagreement", 78),
         draw.unit_lines(units, "is:disagreement", 78),
     ):
         rows = {each.row for each in lines if each.row is not None}

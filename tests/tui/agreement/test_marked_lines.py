@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
+from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action, MarkedPassage
@@ -14,7 +14,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.store.store import Store
-from faithtui.tui.agreement.marked_lines import marked_lines
+from faithtui.tui.agreement.marked_lines import format_evidence_and_recall_lines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.widgets.scroll_pane import Pane
 from tests.agreement.report.building import readings
@@ -55,7 +55,7 @@ def empty_report() -> AgreementReport:
 
 
 def text_with(report: AgreementReport, width: int = 60) -> str:
-    lines = marked_lines(report, width)
+    lines = format_evidence_and_recall_lines(report, width)
     assert all(len(line.text) <= width for line in lines)
     return " ".join(" ".join(line.text.split()) for line in lines)
 
@@ -74,7 +74,7 @@ def test_figures_stand_with_intervals_or_with_the_reason_why_there_is_none(width
     few = [ExtractionUnit(ConversationId(1), "g1", 1, 3, 1, 2, 2, ("ann",))]
     report = replace(
         empty_report(),
-        evidence=report_evidence(units, 0.95),
+        evidence=report_evidence_overlap(units, 0.95),
         extraction=report_extraction(few, 0.95),
     )
     words = text_with(report, width)

@@ -8,7 +8,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule
-from faithtui.tui.agreement.part_lines import people_lines
+from faithtui.tui.agreement.part_lines import format_annotator_agreement_lines
 from tests.agreement.report.building import readings
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
@@ -41,7 +41,9 @@ def test_what_annotators_reach_is_told_of_claims_and_of_answers(
         for at in range(6)
     ]  # fmt: skip
     report = agreement_report(readings(claims, answers), FAITHFULNESS, RULE)
-    told = " ".join(" ".join(line.text.split()) for line in people_lines(report, 200))
+    told = " ".join(
+        " ".join(line.text.split()) for line in format_annotator_agreement_lines(report, 200)
+    )
     for names, unit, many in ((of_claims, "claim", "claims"), (of_answers, "answer", "answers")):
         both = f"2 annotators, 6 {many} with two or more:"
         assert (both in told, UNKNOWN.format(unit) in told) == (len(names) == 2, len(names) == 1)

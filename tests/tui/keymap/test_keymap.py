@@ -18,15 +18,20 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import (
     default_keys,
-    key_tables,
+    format_keys_markdown,
     list_bindings_by_class,
-    list_key_chains,
+    list_bindings_active_together,
     list_panes,
     normalise_key,
-    preset_table,
+    format_presets_markdown,
 )
 from faithtui.tui.keymap.key_names import KeyHint
-from faithtui.tui.keymap.keymap import add_follower_keys, find_clashes, load_keymap, preset_keymap
+from faithtui.tui.keymap.keymap import (
+    add_keys_of_dependent_bindings,
+    find_clashes,
+    load_keymap,
+    preset_keymap,
+)
 from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -41,7 +46,7 @@ SAME_AS_ANOTHER = ("ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bra
 
 
 def whole(preset: Preset) -> dict[str, str]:
-    return add_follower_keys(preset_keymap(preset), {})
+    return add_keys_of_dependent_bindings(preset_keymap(preset), {})
 
 
 def written(directory: Path, text: str) -> Path:
@@ -53,7 +58,7 @@ def written(directory: Path, text: str) -> Path:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_preset_clashes_and_each_id_exists(preset: Preset) -> None:
     keymap = whole(preset)
-    assert list(find_clashes(list_key_chains(), keymap)) == []
+    assert list(find_clashes(list_bindings_active_together(), keymap)) == []
     assert set(keymap) <= set(default_keys())
     assert set(CHANGES[preset].ids) <= set(default_keys())
 
@@ -155,7 +160,7 @@ def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> 
 
 
 def test_keys_that_work_everywhere_are_never_hidden_by_a_screen() -> None:
-    for *inner, app in list_key_chains():
+    for *inner, app in list_bindings_active_together():
         # The screen of a refused store has nothing to go back to: there q quits.
         if app.title == "Everywhere" and inner[-1].title != "Store error":
             everywhere = {key for key, ids in app.keys.items() if ids}
@@ -239,7 +244,7 @@ def test_a_random_key_map_loads_without_clash_or_names_both(
         assert any(f"`{key}`" in told for key in (*KEYS, *sum(default_keys().values(), ())))
         return
     # No node of any chain has a key twice: independent of how the check goes about it.
-    for chain in list_key_chains():
+    for chain in list_bindings_active_together():
         for node in chain:
             taken: dict[str, str] = {}
             for name in dict.fromkeys(each for ids in node.keys.values() for each in ids):
@@ -356,10 +361,10 @@ async def test_the_verdict_pane_shows_the_keys_of_the_preset(
 
 
 def test_the_tables_of_keys_name_every_binding() -> None:
-    table = key_tables()
+    table = format_keys_markdown()
     for _, binding in list_bindings_by_class():
         assert f"`{binding.id}`" in table
-    presets = preset_table({name: whole(name) for name in PRESETS[1:]})
+    presets = format_presets_markdown({name: whole(name) for name in PRESETS[1:]})
     assert "`review.verdict-yes`" in presets
     for one, other in combinations(PRESETS[1:], 2):
         assert whole(one) != whole(other)

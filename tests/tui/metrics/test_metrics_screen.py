@@ -24,7 +24,11 @@ from faithtui.store.records import (
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metrics.metric_lines import MetricComparison, answer_lines, compare_table
+from faithtui.tui.metrics.metric_lines import (
+    MetricComparison,
+    answer_lines,
+    format_comparison_table_lines,
+)
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.building import NOON, SHOES, SPEC
@@ -198,24 +202,25 @@ def one_cell(cell: ComparisonCell | None, state: ItemState, reason: str | None) 
 )
 def test_what_a_run_did_not_judge_says_why(state: ItemState, word: str) -> None:
     look = one_cell(None, state, "no wire")
-    assert f">{word}" in "".join(line.text for line in compare_table(look, 60)[0])
+    assert f">{word}" in "".join(line.text for line in format_comparison_table_lines(look, 60)[0])
     assert f"{word} · no wire" in "\n".join(line.text for line in answer_lines(look, 60))
 
 
 def test_a_score_of_nothing_is_not_shown_as_one() -> None:
     empty = ComparisonCell(make_score(1.0), {}, 0, make_score(1.0))
     words = "".join(
-        line.text for line in compare_table(one_cell(empty, ItemState.DONE, None), 60)[0]
+        line.text
+        for line in format_comparison_table_lines(one_cell(empty, ItemState.DONE, None), 60)[0]
     )
     assert "no claims" in words
     assert "1.00" not in words
     nothing = Score(None, ScoreState.SKIPPED, "no context")
     skipped = ComparisonCell(nothing, {}, 0, nothing)
     look = one_cell(skipped, ItemState.DONE, None)
-    assert ">skipped" in "".join(line.text for line in compare_table(look, 60)[0])
+    assert ">skipped" in "".join(line.text for line in format_comparison_table_lines(look, 60)[0])
     people = replace(empty, corrected=make_score(0.0))
     look = one_cell(people, ItemState.DONE, None)
-    assert ">1.00→0.00" in "".join(line.text for line in compare_table(look, 60)[0])
+    assert ">1.00→0.00" in "".join(line.text for line in format_comparison_table_lines(look, 60)[0])
 
 
 @given(st.data(), st.integers(20, 220), st.integers(1, 12), st.integers(1, 6))
@@ -225,7 +230,7 @@ def test_the_chosen_cell_is_always_among_those_drawn(
     row = data.draw(st.integers(0, answers - 1))
     column = data.draw(st.integers(0, runs - 1))
     look = compared(answers, runs, row, column)
-    lines, head = compare_table(look, width)
+    lines, head = format_comparison_table_lines(look, width)
     assert {line.row for line in lines[head:] if line.row is not None} == set(range(answers))
     assert all(line.row is None for line in lines[:head])
     chosen = next(line for line in lines if line.row == row)

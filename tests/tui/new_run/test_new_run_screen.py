@@ -24,7 +24,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.new_run_screen import NewRunScreen, OrderPreview
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
-from faithtui.tui.new_run.option_text import format_options, read_options
+from faithtui.tui.new_run.option_text import format_options, parse_options
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.widgets.choice_pane import ChoicePane
@@ -221,7 +221,7 @@ def test_remembered_options_are_read_back_as_they_were(
         }
         for key, options in remembered.items()
     }
-    typed = read_options(format_options(chosen, own))
+    typed = parse_options(format_options(chosen, own))
     for key in chosen:
         given_back = select_metric_options(key, typed, chosen)
         for name, value in own.get(key, {}).items():
@@ -239,7 +239,7 @@ def test_remembered_options_are_read_back_as_they_were(
 def test_a_json_object_is_typed_with_or_without_quotes(
     typed: str, options: Mapping[str, str]
 ) -> None:
-    assert read_options(typed) == options
+    assert parse_options(typed) == options
 
 
 def test_options_that_are_alike_are_written_once() -> None:
@@ -509,7 +509,7 @@ async def test_an_option_of_one_of_several_metrics_says_whose_it_is(app: FaithAp
         assert "of turn-faithfulness" in rows["penalize_ambiguous_claims"].explanation
         assert "; of " not in rows["window_size"].explanation
         typed = {"turn-faithfulness.window_size": "3", "turn-contextual-relevancy.window_size": "4"}
-        assert rows["window_size"].find_value(typed) == "3 / 4"
+        assert rows["window_size"].find_typed_value(typed) == "3 / 4"
         assert "strategy" not in rows
         assert pane.row_at_cursor is not None
 

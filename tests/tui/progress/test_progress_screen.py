@@ -207,7 +207,7 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         assert "1 skipped: no user turn" in happened
         with Store.open(store_path) as store:
             run = store.runs.rows()[0].id
-            for item in store.runs.list_unfinished(run):
+            for item in store.runs.list_unfinished_items(run):
                 store.runs.reopen_unfinished_items(run, [item])
                 store.runs.finish_item(item, ItemState.SKIPPED, "no user turn")
         app.store_watcher.poll()

@@ -184,7 +184,7 @@ class FakeReviewScreen(FakeScreen):
         self.review_state = None
         self.empty_words = words
 
-    def follow_runs(self) -> None:
+    def show_run_progress(self) -> None:
         self.status_checks += 1
 
     def _show_filter(self, text: str) -> None:

@@ -111,7 +111,7 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
     screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is not before
-    screen.loader.forget_mark()
+    screen.loader.forget_change_stamp()
     before = screen.view
     screen.loader.reload_if_changed()
     await screen.settle()

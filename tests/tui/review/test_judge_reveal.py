@@ -318,13 +318,15 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     session.hide_judge(True)
-    assert screen.reveal.describe_way_out() == "B stops hiding it"
+    assert screen.reveal.describe_unhide_keys() == "B stops hiding it"
     entries = ((screen.view.item.id, screen.claims[0]),)
     session.hide_judge(False)
     session.start_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
     assert screen.message.endswith("Q leaves the queue")
-    assert screen.reveal.describe_way_out() == "Q leaves the blind queue, then B stops hiding it"
+    assert (
+        screen.reveal.describe_unhide_keys() == "Q leaves the blind queue, then B stops hiding it"
+    )
     for key in ("Q", "B"):
         assert session.is_blind
         assert screen.press(key)

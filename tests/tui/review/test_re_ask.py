@@ -63,9 +63,9 @@ def canary(store: Store) -> None:
     """Keep a second word of the judge that is told by its label."""
     view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
     verdict = FreshVerdict(view.item.id, view.claims[0].id, 0, 1, "idk", "idk", None, None, "bo")
-    store.calls.add_fresh_verdict(verdict)
-    store.calls.add_fresh_verdict(replace(verdict, replicate=2, label="no"))
-    store.calls.add_fresh_verdict(replace(verdict, replicate=3, label=None))
+    store.calls.add_re_asked_verdict(verdict)
+    store.calls.add_re_asked_verdict(replace(verdict, replicate=2, label="no"))
+    store.calls.add_re_asked_verdict(replace(verdict, replicate=3, label=None))
 
 
 def verdict(app: FaithApp) -> str:

@@ -97,7 +97,7 @@ async def test_what_stands_out_is_what_was_found_else_the_queue_else_all(session
     assert screen.search.highlighted_claims is None
     assert screen.view is not None
     entries = ((screen.view.item.id, screen.claims[2]),)
-    screen.queue_navigator.follow_queue(
+    screen.queue_navigator.switch_queue(
         QueuePosition(ClaimQueue("one", screen.view.run.id, entries))
     )
     assert screen.claims[2] in (screen.search.highlighted_claims or ())
@@ -112,7 +112,7 @@ async def test_nothing_found_is_said_and_moves_nothing(session: Session) -> None
     find(screen, "zebra")
     assert screen.message.startswith("0 claims found here")
     assert screen.chosen == 1
-    assert not screen.search.step_found(1)
+    assert not screen.search.go_to_next_match(1)
 
 
 async def test_giving_up_brings_back_the_filter_before(session: Session) -> None:
@@ -120,7 +120,7 @@ async def test_giving_up_brings_back_the_filter_before(session: Session) -> None
     find(screen, "sale", is_final=True)
     screen.press("slash")
     find(screen, "members")
-    screen.search.leave_filter()
+    screen.search.restore_previous_filter()
     assert screen.search.filter_text == "sale"
     assert screen.bar.text == "sale"
 

@@ -9,7 +9,7 @@ import pytest
 from faithtui.agreement.report.rater_comparison import RepeatedLabel
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.lines.session import SessionFacts, session_words
+from faithtui.tui.review.lines.session import SessionFacts, describe_session_progress
 from faithtui.tui.session import Session
 from tests.tui.driving import calm, press, reviewing, screen_text
 from tests.tui.review.fake_review_screen import FakeReviewScreen
@@ -22,11 +22,11 @@ def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
         RepeatedLabel("ann", "g", "yes", "no", 9),
     )
     facts = SessionFacts(SessionCounts(24, 9.2), None, again)
-    words = session_words(facts, 12, "here", has_timer=True)
+    words = describe_session_progress(facts, 12, "here", has_timer=True)
     assert words == "12 left here · 9 s a claim · 2 min to go · 24 today · self-agreement 1/2"
-    words = session_words(facts, 12, "here", has_timer=False)
+    words = describe_session_progress(facts, 12, "here", has_timer=False)
     assert words == "12 left here · 24 today · self-agreement 1/2"
-    assert session_words(SessionFacts(SessionCounts()), 0, "here", has_timer=True) == ""
+    assert describe_session_progress(SessionFacts(SessionCounts()), 0, "here", has_timer=True) == ""
 
 
 async def test_a_verdict_counts_in_the_line(session: Session) -> None:

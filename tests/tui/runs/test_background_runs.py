@@ -99,7 +99,7 @@ async def test_a_reading_on_its_way_does_not_take_away_a_run_that_just_began(app
         app.session.process_runs.append(cast(BackgroundRun, StagedRun(replace(ON, run=begun))))
         app.session.switch_run(begun)
         screen.show_rows(early)
-        screen.show_metric_words({})
+        screen.set_metric_specs({})
         assert app.session.run == begun
 
 

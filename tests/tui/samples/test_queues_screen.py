@@ -16,7 +16,7 @@ from faithtui.agreement.sampling.label_plan import (
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.samples.label_plans import read_plan_basis
+from faithtui.engine.review.samples.label_plans import read_plan_strata
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     close_finished_queue,
@@ -29,7 +29,7 @@ from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.session import SessionFacts, session_words
+from faithtui.tui.review.lines.session import SessionFacts, describe_session_progress
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples import sample_lines
 from faithtui.tui.samples.queue import ClaimQueue
@@ -37,9 +37,9 @@ from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.samples.sample_fields import (
     read_number,
-    read_planned_sizes,
-    read_share,
-    read_sizes,
+    parse_planned_sizes,
+    parse_share,
+    parse_stratum_sizes,
 )
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.theme.lines import width_of
@@ -196,20 +196,20 @@ async def test_repeats_without_own_labels_say_why_not(app: FaithApp) -> None:
 
 def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
     assert [read_number(each, "size") for each in (" 1 000 ", "1,000", "1000")] == [1000] * 3
-    assert (read_share("0,2"), read_share("1")) == (0.2, 1.0)
+    assert (parse_share("0,2"), parse_share("1")) == (0.2, 1.0)
     have = {"judge no": 5, "judge yes": 9}
-    assert read_sizes("", have) == {}
-    assert read_sizes("1,000 2,500", {"a": 5000, "b": 3000}) == {"a": 1000, "b": 2500}
-    assert read_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
+    assert parse_stratum_sizes("", have) == {}
+    assert parse_stratum_sizes("1,000 2,500", {"a": 5000, "b": 3000}) == {"a": 1000, "b": 2500}
+    assert parse_stratum_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
     for wrong in ("0", "x", "1.5", "1,5", ""):
         with pytest.raises(ConfigError):
             read_number(wrong, "size")
     for wrong in ("-0.1", "1.1", "half", "nan"):
         with pytest.raises(ConfigError):
-            read_share(wrong)
+            parse_share(wrong)
     for wrong in ("1", "1 2 3", "1 two", "1 -2", "1,000"):
         with pytest.raises(ConfigError):
-            read_sizes(wrong, have)
+            parse_stratum_sizes(wrong, have)
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_lines_fit_and_hold_no_control(
                 sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_details(row, strata, progress, width),
-                *sample_lines.end_lines(close_finished_queue(store, row.id, "ann"), width),
+                *sample_lines.queue_end_lines(close_finished_queue(store, row.id, "ann"), width),
                 *sample_lines.no_queues_lines(width, True, KeyNames({})),
                 *sample_lines.no_queues_lines(width, False, KeyNames({})),
                 *sample_lines.draw_preview_lines(
@@ -275,7 +275,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         f"blind sample 1/2 · 11 s a claim · 1 min to go · {left} more for a share ±0.10 by plan"
     )
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
-    session = session_words(other_labels_too, 0, "here", has_timer=True)
+    session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)
     assert " · 11 s a claim · 1 min to go · " in session, "one pace for one sample"
 
 
@@ -339,7 +339,7 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
         assert "a half width is expected, such as plan 0.05" in text_of(app, "preview")
         app.screen.query_one("#sizes", Input).value = "plan"
         await calm(pilot)
-        basis = read_plan_basis(app.session.store, RunId(1), ["verdict"])
+        basis = read_plan_strata(app.session.store, RunId(1), ["verdict"])
         planned = plan_for_budget(basis.strata, 4).sizes
         await press(pilot, "ctrl+s")
         (row,) = rows_of(app)
@@ -350,20 +350,20 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
 def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
     strata = (PlanStratum("judge no", 100, True, 0.5), PlanStratum("judge yes", 900, False, 0.1))
     wanted = plan_for_target(strata, PlanTarget(rate=0.05)).sizes
-    assert read_planned_sizes("plan 0,05", 7, strata) == wanted
-    assert sum(read_planned_sizes(" plan ", 7, strata).values()) == 7
+    assert parse_planned_sizes("plan 0,05", 7, strata) == wanted
+    assert sum(parse_planned_sizes(" plan ", 7, strata).values()) == 7
     # A fifth of the claims shows the judge: 20 and 180 labels are never there.
     with pytest.raises(ConfigError, match=r"plan 0\.001 cannot be reached: .* give ±0\.0"):
-        read_planned_sizes("plan 0.001", 7, strata, 0.2)
-    assert read_planned_sizes("plan 0.015", 7, strata, 0.2)["judge no"] == 100
+        parse_planned_sizes("plan 0.001", 7, strata, 0.2)
+    assert parse_planned_sizes("plan 0.015", 7, strata, 0.2)["judge no"] == 100
     with pytest.raises(ConfigError, match="no label counts"):
-        read_planned_sizes("plan", 7, strata, 1.0)
+        parse_planned_sizes("plan", 7, strata, 1.0)
     for wrong in ("plan 0", "plan 3"):
         with pytest.raises(ConfigError, match=r"above 0, up to 0\.5"):
-            read_planned_sizes(wrong, 7, strata)
+            parse_planned_sizes(wrong, 7, strata)
 
 
 def test_a_queue_says_what_holds_however_often_one_looks() -> None:
     found = ConfidenceSequences(40, 0, (0.72, 0.961), (0.1, 0.9))
     words = "passing 72% to 96%, recall 10% to 90% in this run: 95% sure however often you look"
-    assert sample_lines.describe_sequences(found) == words
+    assert sample_lines.describe_confidence_sequences(found) == words

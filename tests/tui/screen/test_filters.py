@@ -14,7 +14,7 @@ from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.filter_matches import (
     find_claims,
-    find_runs,
+    list_matching_runs,
     highlight_matches,
     make_filter_context,
 )
@@ -160,9 +160,11 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
                 claim for at, claim in store.search.find_claims(run.id, wanted) if at == item
             ]
             assert list(find_claims(view, wanted)) == in_store, text
-        assert find_runs((run,), parse_filter("faith", FilterContext(Scope.RUNS)).filter) == (run,)
+        assert list_matching_runs(
+            (run,), parse_filter("faith", FilterContext(Scope.RUNS)).filter
+        ) == (run,)
         assert (
-            find_runs(
+            list_matching_runs(
                 (run,), parse_filter("state:failed -judge:o", FilterContext(Scope.RUNS)).filter
             )
             == ()

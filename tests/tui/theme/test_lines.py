@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
-from faithtui.tui.runs.run_lines import run_head
+from faithtui.tui.runs.run_lines import run_header_line
 from faithtui.tui.theme.lines import (
     PANE_TEXT_LIMIT,
     Piece,
@@ -88,8 +88,8 @@ def test_an_endless_text_says_how_much_is_left_out() -> None:
 
 @pytest.mark.parametrize("width", range(58, 90))
 def test_no_count_of_a_run_is_cut(width: int) -> None:
-    assert cell_len(run_head(width).text) <= width
-    assert run_head(width).text.rstrip().endswith("reviewed")
+    assert cell_len(run_header_line(width).text) <= width
+    assert run_header_line(width).text.rstrip().endswith("reviewed")
 
 
 def test_what_is_shortened_in_its_middle_keeps_its_end() -> None:

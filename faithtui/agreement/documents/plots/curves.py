@@ -72,7 +72,7 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
     )
 
 
-def progress_plot(id: str, found: ProgressReport, name: str) -> Plot | None:
+def interval_progress_plot(id: str, found: ProgressReport, name: str) -> Plot | None:
     """Draw the watched figure over the number of labels, its interval, and the width wanted.
 
     Args:
@@ -172,8 +172,8 @@ def threshold_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
     parts: list[Child] = [
         draw_x_axis(x, _FIFTHS, top, top + _HIGH, "threshold: scores below it fail"),
         draw_y_axis(y, _FIFTHS, _LEFT, right, "share"),
-        draw_path(_make_steps(recalls), "curve"),
-        draw_path(_make_steps(passed), "curve dashed"),
+        draw_path(_make_step_curve_points(recalls), "curve"),
+        draw_path(_make_step_curve_points(passed), "curve dashed"),
         _draw_legend_entry(right + 16, top + 30, "curve", "recall"),
         _draw_legend_entry(right + 16, top + 52, "curve dashed", "specificity"),
         _draw_vertical_mark(
@@ -194,7 +194,7 @@ def threshold_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
     return make_plot(id, f"Thresholds for a {unit}", said, top + _HIGH + 46, *parts)
 
 
-def _make_steps(points: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+def _make_step_curve_points(points: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
     """Go from point to point in steps: between two scores nothing changes until the next one."""
     before = points[0][0]
     for x, y in points:

@@ -17,7 +17,7 @@ from faithtui.agreement.documents.plots.axes import (
     fit_label,
     make_plot,
 )
-from faithtui.agreement.documents.wording import name_breakdown, name_part
+from faithtui.agreement.documents.wording import format_breakdown_title, format_slice_key
 from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
 from faithtui.domain.estimates import Estimate
 
@@ -38,13 +38,13 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
     if len(rows) < 2:
         return None
     shown = rows[:MOST_PLOTTED_SLICES]
-    named = [(name_part(found.by, each.key), each.percent, each.n) for each in shown]
+    named = [(format_slice_key(found.by, each.key), each.percent, each.n) for each in shown]
     worst, best = rows[0], rows[-1]
     above = " and above" if found.better else ""
     said = (
-        f"Agreement by {name_breakdown(found)} runs from {worst.percent.value:.0%} "
-        f"({name_part(found.by, worst.key)}) to "
-        f"{best.percent.value:.0%} ({name_part(found.by, best.key)}){above}"
+        f"Agreement by {format_breakdown_title(found)} runs from {worst.percent.value:.0%} "
+        f"({format_slice_key(found.by, worst.key)}) to "
+        f"{best.percent.value:.0%} ({format_slice_key(found.by, best.key)}){above}"
     )
     if whole.value is not None:
         said += f"; over all it is {whole.value:.0%}"
@@ -53,7 +53,7 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
         said += f". The {len(shown)} worst are drawn, {more} more are not"
     return _make_interval_plot(
         id,
-        f"Agreement by {name_breakdown(found)}",
+        f"Agreement by {format_breakdown_title(found)}",
         f"{said}.",
         named,
         "share with the same label",
@@ -62,7 +62,7 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
     )
 
 
-def rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
+def pass_rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
     """Draw the share that passes, by the judge, by people, and corrected.
 
     Returns:

@@ -65,13 +65,13 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
     return make_plot(
         id,
         f"Judge and human labels: {many}",
-        _describe_table(found, many),
+        _describe_confusion(found, many),
         top + high * len(names) + 10,
         *parts,
     )
 
 
-def _describe_table(found: Agreement, many: str) -> str:
+def _describe_confusion(found: Agreement, many: str) -> str:
     table = found.table
     said = f"Judge and human label are the same for {table.agreed_count:,} of {table.n:,} {many}"
     different = [
@@ -89,7 +89,7 @@ def _describe_table(found: Agreement, many: str) -> str:
     )
 
 
-def pairs_plot(
+def pairwise_kappa_plot(
     id: str, humans: HumanReport, raters: Sequence[RaterReport], judge: str
 ) -> Plot | None:
     """Draw Cohen's kappa of every pair of people, and of each of them with the judge.
@@ -141,7 +141,7 @@ def pairs_plot(
     return make_plot(
         id,
         "Cohen's kappa of every pair",
-        _describe_pairs(kappas),
+        _describe_pairwise_kappas(kappas),
         bottom + high + 10,
         *parts,
     )
@@ -160,7 +160,7 @@ def _draw_kappa_cell(
     ]
 
 
-def _describe_pairs(kappas: Mapping[tuple[str, str], float]) -> str:
+def _describe_pairwise_kappas(kappas: Mapping[tuple[str, str], float]) -> str:
     def pair_text(pair: tuple[str, str]) -> str:
         return f"{kappas[pair]:.2f} ({pair[1]} and {pair[0]})"
 

@@ -4,23 +4,23 @@ A plot says with shapes, words and numbers what it says; colours only repeat it.
 """
 
 from faithtui.agreement.documents.plots.curves import (
-    progress_plot,
+    interval_progress_plot,
     reliability_plot,
     threshold_plot,
 )
 from faithtui.agreement.documents.plots.intervals import (
     coverage_plot,
-    rate_plot,
+    pass_rate_plot,
     slice_agreement_plot,
 )
-from faithtui.agreement.documents.plots.matrices import confusion_plot, pairs_plot
+from faithtui.agreement.documents.plots.matrices import confusion_plot, pairwise_kappa_plot
 
 __all__ = [
     "confusion_plot",
     "coverage_plot",
-    "pairs_plot",
-    "progress_plot",
-    "rate_plot",
+    "pairwise_kappa_plot",
+    "interval_progress_plot",
+    "pass_rate_plot",
     "reliability_plot",
     "slice_agreement_plot",
     "threshold_plot",

@@ -39,7 +39,7 @@ def trend_svg(trend: Trend, title: str) -> str:
     ]
     top = 50.0
     for name, found in figures:
-        parts += _draw_figure(trend, scale, top, name, found)
+        parts += _draw_panel(trend, scale, top, name, found)
         top += len(trend.points) * _STEP + 70
     return (
         make_element(
@@ -54,14 +54,14 @@ def trend_svg(trend: Trend, title: str) -> str:
     )
 
 
-def _draw_figure(
+def _draw_panel(
     trend: Trend, scale: AxisScale, top: float, name: str, found: list[Estimate]
 ) -> list[Child]:
     bottom = top + len(found) * _STEP
     parts: list[Child] = [draw_x_axis(scale, _TICKS, top, bottom, name)]
     for place, (point, each) in enumerate(zip(trend.points, found, strict=True)):
         y = top + (place + 0.5) * _STEP
-        parts.append(draw_text(LABEL_WIDTH - 10, y + 4, _name_run(point), "end"))
+        parts.append(draw_text(LABEL_WIDTH - 10, y + 4, _format_run_label(point), "end"))
         if each.value is not None:
             parts += [
                 draw_interval(scale, y, each.ci_low, each.ci_high),
@@ -72,5 +72,5 @@ def _draw_figure(
     return parts
 
 
-def _name_run(point: TrendPoint) -> str:
+def _format_run_label(point: TrendPoint) -> str:
     return fit_label(f"{point.run} {point.judge}")

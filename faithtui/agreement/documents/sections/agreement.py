@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import confusion_plot, pairs_plot
+from faithtui.agreement.documents.plots.report_plots import confusion_plot, pairwise_kappa_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
@@ -11,7 +11,7 @@ from faithtui.agreement.documents.wording import (
     count_text,
     decimal_text,
     estimate_text,
-    level_title,
+    level_unit_plural,
     make_estimate_row,
     p_value_text,
     share_text,
@@ -33,7 +33,7 @@ _THIRD_DIGIT = 0.0015
 
 def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
     """Show the table of a level and its coefficients beside what people reach among themselves."""
-    found, many = level.agreement, level_title(level)
+    found, many = level.agreement, level_unit_plural(level)
     yield Heading(f"Agreement: {many}")
     table = Table(
         f"Counts of {many} and their share of the row; rows human labels, columns judge; "
@@ -148,7 +148,7 @@ def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> T
         [] if found.marginal_test is None else [_make_margin_test_row(found.marginal_test, found.n)]
     )
     return Table(
-        f"Agreement of judge and human labels: {level_title(level)}",
+        f"Agreement of judge and human labels: {level_unit_plural(level)}",
         (*FIGURE_HEADS, "inter-annotator agreement"),
         tuple(
             (*each, of_people.get(each[0], EMPTY_CELL)) for each in [*rows, *plain, *tested, *last]
@@ -187,7 +187,7 @@ def write_annotator_section(
     for level in levels:
         yield from _write_human_agreement(report, level)
     yield from _write_anchoring(report)
-    yield from _write_repeats(report)
+    yield from _write_self_consistency(report)
 
 
 def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
@@ -210,7 +210,7 @@ def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Ag
 
 
 def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Iterator[Block]:
-    humans, (one, many) = report.get_humans(level.level), level.unit
+    humans, (one, many) = report.get_human_report(level.level), level.unit
     yield Heading(f"Inter-annotator agreement: {many}", 3)
     if humans is None:
         yield Paragraph(
@@ -240,7 +240,7 @@ def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Itera
         [(f"{each.a} and {each.b}", each.agreement) for each in humans.pairs],
     )
     drawn = (
-        pairs_plot("pairs", humans, report.raters, "judge")
+        pairwise_kappa_plot("pairs", humans, report.raters, "judge")
         if level.level is ReportLevel.CLAIMS
         else None
     )
@@ -268,7 +268,7 @@ def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
     )
 
 
-def _write_repeats(report: AgreementReport) -> Iterator[Block]:
+def _write_self_consistency(report: AgreementReport) -> Iterator[Block]:
     yield Heading("Self-agreement of annotators (test-retest)", 3)
     if not report.repeats:
         yield Paragraph(

@@ -8,9 +8,9 @@ from faithtui.agreement.documents.wording import (
     WEIGHTED_SHARES_NOTE,
     estimate_text,
     join_alternatives,
-    level_title,
-    name_breakdown,
-    name_part,
+    level_unit_plural,
+    format_breakdown_title,
+    format_slice_key,
 )
 from faithtui.agreement.report.model import (
     AgreementReport,
@@ -31,7 +31,7 @@ def write_detection_section(level: LevelReport) -> Iterator[Block]:
     """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
     names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
-    yield Heading(f"Detecting unfaithful {level_title(level)}")
+    yield Heading(f"Detecting unfaithful {level_unit_plural(level)}")
     weighted = level.agreement.weighted is not None
     yield make_detection_table(
         f"The positive class is unfaithful, by the judge and by human labels{WEIGHTED_SHARES_NOTE}"
@@ -119,10 +119,10 @@ def write_disagreement_section(
         return
     yield Heading("Where it goes wrong")
     for each in parts:
-        name = name_breakdown(each)
+        name = format_breakdown_title(each)
         yield Heading(f"By {name}", 3)
         if each.rows:
-            table = _make_part_table(each)
+            table = _make_slice_table(each)
             place = list(report.breakdowns).index(each)
             id = f"metadata-{place}" if each.by is Slice.METADATA else each.by.value
             plot = slice_agreement_plot(f"forest-{id}", each, report.claims.percent)
@@ -143,9 +143,9 @@ def write_disagreement_section(
         yield from _write_disagreements(level)
 
 
-def _make_part_table(found: Breakdown) -> Table:
+def _make_slice_table(found: Breakdown) -> Table:
     """Make a table of parts, without what a single verdict of the judge fixes."""
-    name = name_breakdown(found)
+    name = format_breakdown_title(found)
     heads: tuple[str, ...] = (name, "n", "groups", "percent agreement")
     rows: list[tuple[str, ...]] = [
         (
@@ -172,16 +172,16 @@ def _make_part_table(found: Breakdown) -> Table:
 
 def _slice_key_text(by: Slice, key: str) -> str:
     if by is not Slice.CODE:
-        return name_part(by, key)
+        return format_slice_key(by, key)
     titles = {each.name: each.title for each in REASON_CODES}
     return f"{key}: {titles[key]}" if key in titles else key
 
 
 def _write_disagreements(level: LevelReport) -> Iterator[Block]:
     found = level.disagreements
-    yield Heading(f"Disagreements: {level_title(level)}", 3)
+    yield Heading(f"Disagreements: {level_unit_plural(level)}", 3)
     yield Table(
-        f"{level_title(level).capitalize()} with different labels",
+        f"{level_unit_plural(level).capitalize()} with different labels",
         ("unit", "conversation", "turn", "judge", "human", "annotators", "text"),
         tuple(
             (

@@ -7,15 +7,15 @@ from faithtui.agreement.documents.wording import FIGURE_HEADS, count_text, make_
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
 
 
-def write_marked_evidence_section(report: AgreementReport) -> Iterator[Block]:
+def write_evidence_and_extraction_sections(report: AgreementReport) -> Iterator[Block]:
     """Write both, where there is anything to write."""
     if report.evidence is not None:
-        yield from _write_evidence(report.evidence)
+        yield from _write_evidence_overlap(report.evidence)
     if report.extraction is not None:
-        yield from _write_extraction(report.extraction)
+        yield from _write_extraction_recall(report.extraction)
 
 
-def _write_evidence(found: EvidenceReport) -> Iterator[Block]:
+def _write_evidence_overlap(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
     said = (
         f"On {count_text(found.claims, 'claim', 'claims')} annotators marked the words that decide "
@@ -40,7 +40,7 @@ def _write_evidence(found: EvidenceReport) -> Iterator[Block]:
     )
 
 
-def _write_extraction(found: ExtractionReport) -> Iterator[Block]:
+def _write_extraction_recall(found: ExtractionReport) -> Iterator[Block]:
     yield Heading("Claim extraction")
     answers = count_text(found.answers, "answer", "answers")
     said = (

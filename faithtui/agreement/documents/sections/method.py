@@ -14,13 +14,13 @@ from faithtui.agreement.documents.blocks import (
     Text,
 )
 from faithtui.agreement.documents.header import ReportHeader, list_option_texts
-from faithtui.agreement.documents.plots.report_plots import progress_plot, rate_plot
+from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     count_text,
     decimal_text,
     join_alternatives,
-    level_title,
+    level_unit_plural,
     percent_estimate_text,
 )
 from faithtui.agreement.idk_recoding import IdkRule
@@ -35,7 +35,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
 _TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
 
 
-def write_progress_section(report: AgreementReport) -> Iterator[Block]:
+def write_interval_progress_section(report: AgreementReport) -> Iterator[Block]:
     """Show how the watched figure narrowed, and how many labels are still needed."""
     found = report.progress
     name = _TARGET_NAMES[found.target]
@@ -67,7 +67,7 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
         "is not."
     )
     if found.sequences is not None:
-        yield Paragraph(_describe_sequences(found.sequences, report.confidence_level))
+        yield Paragraph(_describe_confidence_sequences(found.sequences, report.confidence_level))
     table = Table(
         f"{name} after so many labels, in the order in which they were given",
         ("labels", "value", "interval"),
@@ -82,7 +82,7 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
             for each in found.history
         ),
     )
-    drawn = progress_plot("progress", found, name)
+    drawn = interval_progress_plot("progress", found, name)
     yield table if drawn is None else PlotWithTable(drawn, table, folded=True)
 
 
@@ -101,10 +101,12 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
     )
 
 
-def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
+def write_pass_rate_sections(
+    report: AgreementReport, levels: Sequence[LevelReport]
+) -> Iterator[Block]:
     """Show the share that passes: by the judge, by people, and what may be concluded from both."""
     for level in levels:
-        found, many = level.rate, level_title(level)
+        found, many = level.rate, level_unit_plural(level)
         if not found.judge_raw.n and not found.label_mean.n:
             continue
         passing = "yes" if level.level is ReportLevel.ANSWERS else join_alternatives(report.passing)
@@ -129,7 +131,7 @@ def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) 
                 )
             ),
         )
-        drawn = rate_plot(f"rate-{level.level.value}", found, many)
+        drawn = pass_rate_plot(f"rate-{level.level.value}", found, many)
         yield table if drawn is None else PlotWithTable(drawn, table)
         if found.bounds is not None:
             low, high = found.bounds
@@ -157,7 +159,7 @@ _ESTIMATORS = {
 }
 
 
-def _describe_sequences(found: ConfidenceSequences, level: float) -> str:
+def _describe_confidence_sequences(found: ConfidenceSequences, level: float) -> str:
     rate, recall = (f"{low:.1%} to {high:.1%}" for low, high in (found.rate, found.recall))
     words = (
         f"However often one looked since the first label ({level:.0%}, this run): the share that "

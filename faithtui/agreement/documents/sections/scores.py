@@ -182,7 +182,7 @@ def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
         yield PlotWithTable(drawn, table)
 
 
-def write_probe_section(report: AgreementReport) -> Iterator[Block]:
+def write_perturbation_section(report: AgreementReport) -> Iterator[Block]:
     """Show how often small changes to claims change the judge's verdict."""
     found = report.probes
     if found is None:

@@ -18,9 +18,9 @@ from faithtui.agreement.documents.wording import (
     count_text,
     decimal_text,
     estimate_text,
-    level_title,
+    level_unit_plural,
     percent_estimate_text,
-    provenance_text,
+    label_dates_and_guidelines_text,
     share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind
@@ -35,7 +35,7 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     yield Paragraph(f"Judge {header.judge}{asked}, metric {header.metric}, over {sources}.")
     yield Paragraph(report.headline, lead=True)
     if report.warnings:
-        titles = {each.level: level_title(each).capitalize() for each in report.levels}
+        titles = {each.level: level_unit_plural(each).capitalize() for each in report.levels}
         yield Heading("Before you use the figures")
         yield Notices(
             tuple(
@@ -101,7 +101,7 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
     yield Heading("What was reviewed")
     table = Table(
         "What became of every unit",
-        ("", *map(level_title, levels)),
+        ("", *map(level_unit_plural, levels)),
         tuple(
             (
                 "drawn of the population" if field == "units" and report.population else name,
@@ -112,7 +112,7 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
         ),
     )
     drawn = coverage_plot(
-        "coverage", report.primary_level.coverage, level_title(report.primary_level)
+        "coverage", report.primary_level.coverage, level_unit_plural(report.primary_level)
     )
     yield table if drawn is None else PlotWithTable(drawn, table)
     yield Paragraph(
@@ -133,8 +133,8 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
     for level in levels:
         yield from _write_design(level)
         if level.level in header.provenance:
-            facts = provenance_text(header.provenance[level.level])
-            yield Paragraph(f"{level_title(level).capitalize()}: {facts}")
+            facts = label_dates_and_guidelines_text(header.provenance[level.level])
+            yield Paragraph(f"{level_unit_plural(level).capitalize()}: {facts}")
     yield from _write_raters(report)
 
 
@@ -181,19 +181,19 @@ def _make_verdict_table(level: LevelReport) -> Table:
         for each in level.coverage.by_verdict
     )
     heads = ("judge", level.unit[1], "labelled", "labelled, share", "skipped")
-    return Table(f"Labels by what the judge says: {level_title(level)}", heads, rows)
+    return Table(f"Labels by what the judge says: {level_unit_plural(level)}", heads, rows)
 
 
 def _write_design(level: LevelReport) -> Iterator[Block]:
     if not level.coverage.units:
         return
-    yield Paragraph(f"{level_title(level).capitalize()}: {describe_design(level)}")
+    yield Paragraph(f"{level_unit_plural(level).capitalize()}: {describe_design(level)}")
     strata = level.design.strata
     if not strata:
         return
     weights = dict(level.weights)
     yield Table(
-        f"The sample by strata: {level_title(level)}",
+        f"The sample by strata: {level_unit_plural(level)}",
         (
             "stratum",
             f"in {level.design.whole}",

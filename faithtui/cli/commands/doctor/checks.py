@@ -21,7 +21,7 @@ from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
 from faithtui.judges.providers.endpoints import is_part_of_program
-from faithtui.judges.registry import find_missing_key
+from faithtui.judges.registry import find_missing_key_variable
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
 from faithtui.store.annotations.ratings import MisreadLabels
@@ -95,7 +95,9 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
             if not problems:
                 text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
                 yield DoctorCheck("store", True, f"{text}, schema {opened.schema_version}, sound")
-                yield DoctorCheck("labels", None, f"state {opened.bundles.state_digest()}")
+                yield DoctorCheck(
+                    "labels", None, f"state {opened.bundles.hash_all_current_labels()}"
+                )
                 yield from map(_describe_misread, opened.conversations.list_misread_labels())
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
@@ -163,7 +165,7 @@ def _check_judge(
     name = f"judge {ref}"
     if offline and not is_part_of_program(ref):
         try:
-            variable = find_missing_key(ref, base_url, os.environ)
+            variable = find_missing_key_variable(ref, base_url, os.environ)
         except FaithtuiError as error:
             return DoctorCheck(name, False, str(error), error.exit_code)
         if variable is not None:

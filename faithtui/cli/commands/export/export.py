@@ -179,7 +179,7 @@ def export(
         _export_bundle(options, named, reviewer or (), target, force=force)
     elif what in ("examples", "ragas"):
         wanted = ExampleRequest(everything, parse_split(split), limit, seed or 0)
-        _export_run(options, what, named or "last", wanted, target, force=force)
+        _export_examples_or_ragas(options, what, named or "last", wanted, target, force=force)
     else:
         order = RunExportOrder(
             what=what,
@@ -229,17 +229,17 @@ def _export_bundle(
     force: bool,
 ) -> None:
     """Write a label bundle into a file, or to stdout."""
-    from faithtui.engine.review.label_bundles import export_labels, label_lines
+    from faithtui.engine.review.label_bundles import export_labels, iter_bundle_lines
 
     with open_store(options.store) as opened:
         chosen = None if run is None else read_run_id(opened, run)
         if target is None:
-            print_file_content(label_lines(opened, chosen, reviewers))
+            print_file_content(iter_bundle_lines(opened, chosen, reviewers))
         else:
             export_labels(opened, target, chosen, reviewers, force=force)
 
 
-def _export_run(
+def _export_examples_or_ragas(
     options: CommonOptions,
     what: str,
     named: str,

@@ -72,15 +72,15 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
             (run,),
             options.reviewer or settings.reviewer,
         )
-        written = _write_kind(exporter, order)
-        exporter.log.log_end()
-        _print_counts(exporter, order.what)
+        written = _write_export_files(exporter, order)
+        exporter.log.log_omission_counts_and_times()
+        _print_left_out_counts(exporter, order.what)
         if opening is not None:
             print_to_stderr(opening.warning)
     return written
 
 
-def _write_kind(exporter: "RunExporter", order: RunExportOrder) -> Sequence[Path]:
+def _write_export_files(exporter: "RunExporter", order: RunExportOrder) -> Sequence[Path]:
     from faithtui.engine.exports.run_exports import find_flat_format
     from faithtui.output_files import write_text
 
@@ -98,7 +98,7 @@ def _write_kind(exporter: "RunExporter", order: RunExportOrder) -> Sequence[Path
         if target is None:
             if form == "parquet":
                 raise ConfigError("parquet is no text; name a file with -o FILE")
-            print_file_content(exporter.write_flat_text(kind, form))
+            print_file_content(exporter.iter_flat_text(kind, form))
         else:
             exporter.write_flat_file(kind, form, target, force=order.force)
     elif target is None:
@@ -108,7 +108,7 @@ def _write_kind(exporter: "RunExporter", order: RunExportOrder) -> Sequence[Path
     return () if target is None else (target,)
 
 
-def _print_counts(exporter: "RunExporter", what: str) -> None:
+def _print_left_out_counts(exporter: "RunExporter", what: str) -> None:
     """Tell what was left out, and why."""
     from faithtui.engine.exports.run_exports import NEEDED_IDS
 

@@ -38,7 +38,7 @@ def print_data_set(data: DataSetFigures) -> None:
         for line in _describe_scale(scale.rated):
             print_text(line)
         if scale.rated.convention.labels_same_units:
-            _print_people(scale.people)
+            _print_annotator_agreement(scale.people)
             _print_judges(scale.judges)
 
 
@@ -77,7 +77,7 @@ def _format_passing(rule: ScaleConvention) -> str:
     return f"{words} {'pass' if len(rule.passing) > 1 else 'passes'}"
 
 
-def _print_people(people: Sequence[AnnotatorFigures]) -> None:
+def _print_annotator_agreement(people: Sequence[AnnotatorFigures]) -> None:
     print_text("\ninter-annotator agreement")
     print_table(
         (
@@ -101,7 +101,7 @@ def _print_people(people: Sequence[AnnotatorFigures]) -> None:
                 _format_estimate(each.alpha_nominal),
                 _format_estimate(each.alpha_ordinal),
                 _format_estimate(each.ac1),
-                _count_pairs_with_kappa(each),
+                _format_pairs_with_kappa(each),
                 _format_point(each.mean_kappa),
                 _format_point(each.weighted_kappa),
             )
@@ -128,7 +128,7 @@ def _print_people(people: Sequence[AnnotatorFigures]) -> None:
     )
 
 
-def _count_pairs_with_kappa(people: AnnotatorFigures) -> str:
+def _format_pairs_with_kappa(people: AnnotatorFigures) -> str:
     """Count the pairs whose kappa enters the means, out of all where some have none."""
     known = sum(pair.kappa.value is not None for pair in people.pairs)
     return str(known) if known == len(people.pairs) else f"{known} of {len(people.pairs)}"

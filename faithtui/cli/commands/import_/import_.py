@@ -128,7 +128,7 @@ def import_(
         print_json(_as_json(result, strict, dry_run))
     else:
         for each in result.files:
-            print_text("\n".join(_format_file(each)))
+            print_text("\n".join(_format_file_counts(each)))
         for score in result.missing_scores:
             print_text(
                 make_visible_line(f"no file has a human score named `{score}`, as --scale says")
@@ -193,7 +193,7 @@ def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]
         yield opened
 
 
-def _format_file(found: "FileImport") -> list[str]:
+def _format_file_counts(found: "FileImport") -> list[str]:
     from faithtui.domain.text.visible_text import make_visible_line
 
     parts = [f"{found.new} new"]
@@ -220,13 +220,13 @@ def _format_file(found: "FileImport") -> list[str]:
         lines.append(f"  not understood and kept aside: {_format_unknown_key(key, count)}")
     for key, count in found.dropped_keys.items():
         lines.append(f"  not understood and dropped: {_format_unknown_key(key, count)}")
-    lines += map(_format_unread, found.unread_labels)
+    lines += map(_format_unread_labels, found.unread_labels)
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
     return [make_visible_line(line) for line in lines]
 
 
-def _format_unread(unread: "UnreadLabels") -> str:
+def _format_unread_labels(unread: "UnreadLabels") -> str:
     shown = ", ".join(unread.values[:_MOST_VALUES])
     more = ", …" if len(unread.values) > _MOST_VALUES else ""
     return (

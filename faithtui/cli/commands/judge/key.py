@@ -31,8 +31,8 @@ def set_key(name: KeyName) -> None:
     """
     from faithtui.judges.providers.api_keys import SERVICE, store_key
 
-    variable = read_key_variable(name)
-    store_key(variable, _read_key(variable))
+    variable = parse_key_variable(name)
+    store_key(variable, _prompt_for_key(variable))
     print_to_stderr(f"{variable} is in the system's keyring (service {SERVICE})")
     if os.environ.get(variable, "").strip():
         print_to_stderr(f"{variable} is set in the environment too, which goes before the keyring")
@@ -46,12 +46,12 @@ def forget_key(name: KeyName) -> None:
     """
     from faithtui.judges.providers import api_keys
 
-    variable = read_key_variable(name)
+    variable = parse_key_variable(name)
     there = api_keys.forget_key(variable)
     print_to_stderr(f"{variable} is {'no longer' if there else 'not'} in the system's keyring")
 
 
-def read_key_variable(name: str) -> str:
+def parse_key_variable(name: str) -> str:
     """Read the name of a key: a variable, or a provider that has one of its own.
 
     Raises:
@@ -73,7 +73,7 @@ def read_key_variable(name: str) -> str:
     )
 
 
-def _read_key(variable: str) -> str:
+def _prompt_for_key(variable: str) -> str:
     """Read a key without showing it; a line of a pipe where nobody sits in front of it."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().strip()

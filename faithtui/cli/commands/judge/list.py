@@ -34,7 +34,7 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
 
     listed = [
         JudgeListing("offline", "built-in heuristic: no key, no network", "ready"),
-        *_list_companies(),
+        *_list_provider_judges(),
         *asyncio.run(_list_local_servers()),
         JudgeListing("nli:PATH", "a classifier in a file of this machine", _describe_nli_support()),
         JudgeListing("replay:FILE", "recorded replies in a file", "ready"),
@@ -47,7 +47,7 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
     print_hint("faithtui judge test JUDGE asks one a question")
 
 
-def _list_companies() -> list[JudgeListing]:
+def _list_provider_judges() -> list[JudgeListing]:
     from faithtui.judges.providers.api_keys import find_key_source
     from faithtui.judges.providers.endpoints import PROVIDERS
 

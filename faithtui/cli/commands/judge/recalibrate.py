@@ -172,7 +172,7 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         print_text(
             "It does not help: the probabilities fit these labels already, or no two numbers can."
         )
-    _print_verdicts(wanted.verdicts)
+    _print_threshold_effect(wanted.verdicts)
     if wanted.in_force is not None:
         print_text(f"probabilities in force now: recalibrated on {_format_origin(wanted.in_force)}")
     if wanted.threshold_in_force is not None:
@@ -190,7 +190,7 @@ def _format_origin(stored: "StoredRecalibration") -> str:
     return f"{labels} by {stored.reviewer}, {stored.created_at:%Y-%m-%d}"
 
 
-def _print_verdicts(found: "ThresholdEffect") -> None:
+def _print_threshold_effect(found: "ThresholdEffect") -> None:
     """Show what another threshold of verdicts would do to unsupported claims."""
     from faithtui.agreement.statistics.verdict_threshold import FEWEST_FOR_THRESHOLD
 

@@ -1,7 +1,12 @@
 """What a person says of a claim besides a verdict: flags, notes, evidence, missed claims."""
 
 from faithtui.cli.commands.label.line_context import LineContext
-from faithtui.cli.commands.label.line_marks import ALL, find_answer_span, find_passage, is_complete
+from faithtui.cli.commands.label.line_marks import (
+    ALL,
+    find_quote_in_answer,
+    find_quote_in_passages,
+    is_complete,
+)
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.domain.annotations import Action, LabelMark, toggle_mark
@@ -32,7 +37,7 @@ class ClaimRemarks:
             claim=served.claim.id,
             flagged=not flagged,
         )
-        self.queue.serve_again(served)
+        self.queue.reload_claim(served)
 
     def edit_note(self, served: ServedClaim, text: str) -> None:
         """Save a note, which is asked for where none was typed; "-" removes it."""
@@ -58,9 +63,9 @@ class ClaimRemarks:
             claim=served.claim.id,
             changed=True,
         )
-        self.queue.serve_again(served)
+        self.queue.reload_claim(served)
 
-    def mark_evidence(self, served: ServedClaim, quote: str) -> None:
+    def toggle_evidence(self, served: ServedClaim, quote: str) -> None:
         """Mark the quoted words of a passage, or no longer; "-" takes all marks away."""
         if served.claim.kind == "statement":
             self.context.refuse("a statement is a part of its passage: nothing else decides")
@@ -71,7 +76,7 @@ class ClaimRemarks:
             )
         marks = () if served.claim.mine is None else served.claim.mine.evidence
         if quote and quote != "-":
-            mark = find_passage(served, quote)
+            mark = find_quote_in_passages(served, quote)
             if mark is None:
                 self.context.refuse("no passage has these words; t reads the passages in full")
                 return
@@ -81,14 +86,16 @@ class ClaimRemarks:
         self.context.save_event(
             served.claim.id, Action.EVIDENCE, saw_judge=served.knows_judge, evidence=marks
         )
-        words = fmt.count_in_words(len(marks), "stretch", "stretches") if marks else "nothing"
+        words = (
+            fmt.format_count_with_noun(len(marks), "stretch", "stretches") if marks else "nothing"
+        )
         self.context.output.print_entry(
             "evidence",
             f"{words} marked as evidence: {served.name}",
             claim=served.claim.id,
             marks=[each._asdict() for each in marks],
         )
-        self.queue.serve_again(served)
+        self.queue.reload_claim(served)
 
     def add_missed_claim(self, served: ServedClaim, text: str) -> None:
         """Add a claim that the judge did not extract; "all" says that there are no others."""
@@ -115,7 +122,7 @@ class ClaimRemarks:
                 "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
             )
         elif text:
-            span = find_answer_span(served, text)
+            span = find_quote_in_answer(served, text)
             event = add_missed_claim(
                 self.context.store, run, item, turn, text, reviewer=self.context.reviewer, span=span
             )
@@ -127,4 +134,4 @@ class ClaimRemarks:
                 turn=turn,
                 text=text,
             )
-        self.queue.serve_again(served)
+        self.queue.reload_claim(served)

@@ -87,7 +87,7 @@ def label(
 
     Example: faithtui label last --sample new --plain
     """
-    from faithtui.cli.commands.label.queue_choice import QueueRequest, choose_queue
+    from faithtui.cli.commands.label.queue_choice import QueueRequest, find_or_draw_queue
     from faithtui.config import load_settings_with_origins
 
     options = merge_common_options(context, store, json, reviewer)
@@ -95,7 +95,7 @@ def label(
     settings = configured.settings
     request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:
-        queue = choose_queue(opened, read_run_id(opened, run), request, settings)
+        queue = find_or_draw_queue(opened, read_run_id(opened, run), request, settings)
         if plain or options.json:
             from faithtui.cli.commands.label.line_session import run_line_session
 

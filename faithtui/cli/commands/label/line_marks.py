@@ -10,7 +10,7 @@ ALL = "all"
 """After `+`: the claims are all."""
 
 
-def find_passage(served: ServedClaim, quote: str) -> MarkedPassage | None:
+def find_quote_in_passages(served: ServedClaim, quote: str) -> MarkedPassage | None:
     """Find the first passage, best ranked first, that has these words; None where none has."""
     for passage in served.passages:
         span = find_span(quote, passage.document.text)
@@ -19,7 +19,7 @@ def find_passage(served: ServedClaim, quote: str) -> MarkedPassage | None:
     return None
 
 
-def find_answer_span(served: ServedClaim, quote: str) -> Span | None:
+def find_quote_in_answer(served: ServedClaim, quote: str) -> Span | None:
     """Find words in the answer; None where they are the annotator's own."""
     turn = next((each for each in served.view.turns if each.position == served.claim.turn), None)
     return None if turn is None else find_span(quote, turn.content)
@@ -30,7 +30,7 @@ def is_complete(served: ServedClaim) -> bool:
     return any(each.turn == served.claim.turn and each.is_mine for each in served.view.complete)
 
 
-def describe_marks(served: ServedClaim) -> list[str]:
+def format_evidence_and_missed_lines(served: ServedClaim) -> list[str]:
     """Say what the person marked for this claim and added to its answer."""
     mine, turn = served.claim.mine, served.claim.turn
     by_hash = {each.document.hash: each.document for each in served.passages}

@@ -9,8 +9,8 @@ from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.line_text import (
     format_label_event,
-    full_lines,
-    list_line_help,
+    format_full_text_lines,
+    list_key_explanations,
     wrap_with_label,
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim
@@ -76,7 +76,9 @@ class LineMode:
             case "":
                 self.queue.print_claim(served)
             case "t":
-                self.context.output.print_entry("full", *full_lines(served), claim=served.claim.id)
+                self.context.output.print_entry(
+                    "full", *format_full_text_lines(served), claim=served.claim.id
+                )
             case "s":
                 self._skip_claim(served)
             case "f":
@@ -84,7 +86,7 @@ class LineMode:
             case "e":
                 self.remarks.edit_note(served, rest)
             case "E":
-                self.remarks.mark_evidence(served, rest.strip())
+                self.remarks.toggle_evidence(served, rest.strip())
             case "+":
                 self.remarks.add_missed_claim(served, rest.strip())
             case "v":
@@ -123,7 +125,7 @@ class LineMode:
             run=self.context.queue.run,
             saw_judge=served.knows_judge,
             repeats=self.context.queue.repeats,
-            seconds=self.queue.measure_seconds(),
+            seconds=self.queue.count_seconds_since_shown(),
             sample=self.context.queue.sample,
         )
         self._last_verdict, self._is_unsure = act, False
@@ -199,7 +201,7 @@ class LineMode:
             if act.mark in (LabelMark.UNSURE, LabelMark.SURE):
                 self._is_unsure = (act.mark is LabelMark.UNSURE) == redo
             if self.queue.served is not None:
-                self.queue.serve_again(self.queue.served)
+                self.queue.reload_claim(self.queue.served)
             return
         verdicts = sum(each.verdict is not None for each in step)
         self._saved = max(0, self._saved + (verdicts if redo else -verdicts))
@@ -217,7 +219,7 @@ class LineMode:
             self.queue.serve_claim(*self.context.queue.entries[place])
 
     def _print_help(self, served: ServedClaim) -> None:
-        keys = list_line_help(served.spec)
+        keys = list_key_explanations(served.spec)
         lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
         self.context.output.print_entry("help", *lines, keys=keys)
 

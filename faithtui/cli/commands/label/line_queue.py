@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from faithtui.cli.commands.label.line_context import LineContext
-from faithtui.cli.commands.label.line_marks import describe_marks
+from faithtui.cli.commands.label.line_marks import format_evidence_and_missed_lines
 from faithtui.cli.commands.label.line_text import claim_lines, judge_lines, keys_lines
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
 from faithtui.domain.annotations import Action
@@ -33,7 +33,7 @@ class LineQueue:
         """Claims of the queue that are still to be answered."""
         return len(self.context.queue.entries) - len(self.position.answered_claims)
 
-    def measure_seconds(self) -> float:
+    def count_seconds_since_shown(self) -> float:
         """Give the seconds since the claim was first shown."""
         return max(0.0, self.seconds() - self._served_at)
 
@@ -84,7 +84,7 @@ class LineQueue:
         if not quietly:
             self.print_claim(self.served)
 
-    def serve_again(self, served: ServedClaim) -> None:
+    def reload_claim(self, served: ServedClaim) -> None:
         """Read a claim again after something was said of it, without printing it."""
         self.serve_claim(served.view.item.id, served.claim.id, quietly=True)
 
@@ -100,7 +100,7 @@ class LineQueue:
             "claim",
             "",
             *claim_lines(served),
-            *describe_marks(served),
+            *format_evidence_and_missed_lines(served),
             *keys_lines(served.spec),
             number=served.number,
             of=served.of,

@@ -13,7 +13,7 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.sample_queues import close_finished_queue
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.samples.sample_lines import describe_sequences, queue_status
+from faithtui.tui.samples.sample_lines import describe_confidence_sequences, queue_status
 
 
 def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
@@ -23,7 +23,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         sys.stdin.reconfigure(errors="replace")
     output = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
     output.print_entry(
-        "queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer)
+        "queue", *_opening_lines(queue, reviewer), **_make_opening_json(queue, reviewer)
     )
     mode = LineMode(LineContext(store, queue, reviewer, output, sys.stdin.readline))
     interrupted = False
@@ -52,7 +52,7 @@ def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
     return lines
 
 
-def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
+def _make_opening_json(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
     return {
         "title": queue.title,
         "run": queue.run,
@@ -73,7 +73,7 @@ def _print_sample_status(
     # They follow from the judge's verdicts, of which line mode says nothing while blind.
     sequences = None if row.blind else end.sequences
     if sequences is not None:
-        lines += wrap_with_label("known", describe_sequences(sequences))
+        lines += wrap_with_label("known", describe_confidence_sequences(sequences))
     check = end.check if end.progress.is_finished and through else None
     if check is not None:
         lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")

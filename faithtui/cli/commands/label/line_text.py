@@ -100,7 +100,7 @@ def claim_lines(served: ServedClaim) -> list[str]:
     return lines
 
 
-def full_lines(served: ServedClaim) -> list[str]:
+def format_full_text_lines(served: ServedClaim) -> list[str]:
     """Read out the question, the answer and every passage in full."""
     lines: list[str] = []
     question = _find_question(served.view, served.claim.turn)
@@ -151,7 +151,7 @@ def keys_lines(spec: MetricSpec) -> list[str]:
     return wrap_with_label("keys", f"{own}; s skip; ? all keys; q quit")
 
 
-def list_line_help(spec: MetricSpec) -> list[str]:
+def list_key_explanations(spec: MetricSpec) -> list[str]:
     """Explain all keys, one text each: the key, a colon and what it does."""
     own = [
         f"{key if key == label else f'{key}, or {label}'}: {meaning}"

@@ -12,11 +12,11 @@ from faithtui.engine.review.samples.sample_queues import (
     USUAL_SIZE,
     SampleRequest,
     draw_run_sample,
-    name_sample,
-    next_seed,
+    make_sample_name,
+    find_unused_seed,
     read_request_frame,
-    repeat_request,
-    spot_check_request,
+    make_repeat_labels_request,
+    make_spot_check_request,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
@@ -45,7 +45,9 @@ class QueueRequest:
     order: str
 
 
-def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Settings) -> ClaimQueue:
+def find_or_draw_queue(
+    store: Store, run: RunId, request: QueueRequest, settings: Settings
+) -> ClaimQueue:
     """Find or draw what is to be worked through.
 
     Raises:
@@ -55,7 +57,7 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
     if request.order not in ORDERS:
         raise ConfigError(f"--order {request.order}; expected {' or '.join(ORDERS)}")
     if request.order == "text":
-        return _queue_whole_run(store, run, request, settings)
+        return _make_whole_run_queue(store, run, request, settings)
     reviewer = settings.reviewer
     rows = store.samples.rows(reviewer, run)
     given = [request.size, request.seed, request.stratify, request.sizes]
@@ -82,7 +84,7 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
     return queue
 
 
-def _queue_whole_run(
+def _make_whole_run_queue(
     store: Store, run: RunId, request: QueueRequest, settings: Settings
 ) -> ClaimQueue:
     drawing = (request.sample, request.size, request.stratify, request.sizes)
@@ -142,7 +144,7 @@ def _make_sample_request(
     wanted: str, request: QueueRequest, settings: Settings, rows: Sequence[SampleRow]
 ) -> SampleRequest:
     """Read what is to be drawn."""
-    seed = next_seed(rows) if request.seed is None else request.seed
+    seed = find_unused_seed(rows) if request.seed is None else request.seed
     if request.size is not None and request.size < 1:
         raise ConfigError("--size takes a number above 0")
     strata = tuple(each.strip() for each in (request.stratify or "").split(",") if each.strip())
@@ -156,9 +158,9 @@ def _make_sample_request(
     if wanted == "spot-check":
         if request.size is not None:
             raise ConfigError("a spot-check has its own size; leave out --size")
-        return spot_check_request(seed)
+        return make_spot_check_request(seed)
     if wanted == "repeats":
-        repeats = repeat_request(seed)
+        repeats = make_repeat_labels_request(seed)
         return repeats if request.size is None else replace(repeats, size=request.size)
     design = SamplingDesign(wanted) if wanted != "new" else SamplingDesign.SIMPLE
     if sizes and not strata:
@@ -172,7 +174,7 @@ def _make_sample_request(
         strata = ("verdict",)
     whole = design is SamplingDesign.CONVERSATIONS
     return SampleRequest(
-        name=name_sample(design, strata),
+        name=make_sample_name(design, strata),
         kind=SampleKind.SAMPLE,
         design=design,
         stratified_by=strata,

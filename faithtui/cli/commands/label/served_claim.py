@@ -74,7 +74,7 @@ def read_served_claim(
     own = next(each.mine for each in view.claims if each.id == claim)
     if queue.blind:
         # A claim that is asked again is hidden again, however it was answered.
-        asked = _remove_verdict(view, claim)
+        asked = _make_view_without_verdict(view, claim)
         view = blind_view(asked, revealed=revealed, sample=queue.sample)
     found = next(each for each in view.claims if each.id == claim)
     shown = claim not in view.hidden
@@ -93,7 +93,7 @@ def read_served_claim(
     )
 
 
-def _remove_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
+def _make_view_without_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
     """Take out the verdict that the person gave on a claim; the note and the flag stay."""
     return replace(
         view,

@@ -166,7 +166,7 @@ def measure(
     from faithtui.config import load_settings
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
-    from faithtui.engine.shards.manifest import keep_known_names
+    from faithtui.engine.shards.manifest import reuse_stored_shard_names
     from faithtui.engine.shards.measure_settings import MeasureSettings
     from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, execute_request
     from faithtui.formats.readers.datasets import FormatChoice
@@ -178,7 +178,7 @@ def measure(
         shards = shard_source.list_shards(
             source_path, source=source, shard_size=shard_size, results=output, wave=wave
         )
-        for each in keep_known_names(output, shards):
+        for each in reuse_stored_shard_names(output, shards):
             print_text(each.name)
         return
     settings = load_settings()

@@ -139,7 +139,7 @@ def execute_with_progress(
         skipped = store.run_contents.count_reasons(run, ItemState.SKIPPED)
         undefined = store.run_contents.count_undefined_reasons(run)
         print_text(
-            format_run_summary(row, skipped, undefined, store.run_contents.count_labels(run))
+            format_run_summary(row, skipped, undefined, store.run_contents.count_judge_labels(run))
         )
     if sentence := format_resume_hint(row, store.run_contents.count_reasons(run, ItemState.FAILED)):
         print_to_stderr(sentence)

@@ -177,12 +177,12 @@ def run(
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
         change_limits,
-        find_given_claims,
+        resolve_claims_option,
         make_requests,
         read_budget,
         read_failure_limit,
         read_typed_parameters,
-        warn_held_back,
+        warn_of_blocked_images,
     )
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
@@ -260,7 +260,7 @@ def run(
     ):
         environment = replace(environment, recorder=recorder)
         resumed = None if resume is None else read_run_id(opened, resume)
-        requests = find_given_claims(opened, requests)
+        requests = resolve_claims_option(opened, requests)
         if preview:
             runs = () if resumed is None else (resumed,)
             show_preview(opened, requests, runs, environment, as_json=options.json)
@@ -289,7 +289,7 @@ def run(
             )
         else:
             planned = plan_runs(opened, requests, environment)
-            warn_held_back(opened, planned)
+            warn_of_blocked_images(opened, planned)
             code = execute_in_turn(opened, planned, environment, wait=wait, as_json=options.json)
     raise typer.Exit(code)
 

@@ -91,7 +91,7 @@ def read_typed_parameters(
     return {**typed, "extra_headers": headers} if headers else typed
 
 
-def find_given_claims(store: Store, requests: Sequence[RunRequest]) -> tuple[RunRequest, ...]:
+def resolve_claims_option(store: Store, requests: Sequence[RunRequest]) -> tuple[RunRequest, ...]:
     """Find what `--claims run:N` or `--claims set:NAME` names.
 
     Raises:
@@ -110,13 +110,13 @@ def find_given_claims(store: Store, requests: Sequence[RunRequest]) -> tuple[Run
     return tuple(map(find, requests))
 
 
-def warn_held_back(store: Store, runs: Sequence[RunId]) -> None:
+def warn_of_blocked_images(store: Store, runs: Sequence[RunId]) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     for run in runs:
         judge = store.runs.row(run).spec.judge
-        if is_part_of_program(judge) or not store.images.has_addresses():
+        if is_part_of_program(judge) or not store.images.has_url_only_images():
             continue
-        pending = [each.conversation for each in store.runs.list_pending(run)]
+        pending = [each.conversation for each in store.runs.list_pending_items(run)]
         held_back = find_image_hosts(store, pending, judge).format_warning()
         if held_back is not None:
             print_to_stderr(f"run {run}: {held_back}")

@@ -136,7 +136,7 @@ def _read_names(text: str) -> tuple[str, ...]:
 
 
 def _print_sample(found: "PopulationSample") -> None:
-    from faithtui.agreement.population_text import describe_failed, describe_population
+    from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
     from faithtui.agreement.sampling.draw import SamplingDesign
 
     row = found.row
@@ -144,7 +144,7 @@ def _print_sample(found: "PopulationSample") -> None:
     population = row.population
     unit = "conversation" if row.design is SamplingDesign.CONVERSATIONS else "claim"
     print_text(f"population: {describe_population(population)}")
-    for sentence in describe_failed(population):
+    for sentence in describe_unmeasured_results(population):
         print_text(sentence)
     print_text("")
     print_table(

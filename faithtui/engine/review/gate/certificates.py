@@ -228,7 +228,7 @@ def make_certificate(
     opinions = list_counted_opinions(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
-    under, others = count_by_guideline(store, seen)
+    under, others = count_labels_by_guideline(store, seen)
     counts = count_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
     return Certificate(
@@ -278,7 +278,7 @@ def write_certificate_file(path: Path, certificate: Certificate, *, force: bool)
     write_text(path, [format_certificate(certificate)], force=force)
 
 
-def count_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
+def count_labels_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
     """Count verdicts given here under the guideline in force, and under another or none.
 
     While no guideline was set, those given under a default count as under it, and so do

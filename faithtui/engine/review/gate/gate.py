@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from faithtui.agreement.gate.accuracy_transfer import correct_outside_rate, estimate_outside_rate
+from faithtui.agreement.gate.accuracy_transfer import (
+    correct_other_run_pass_rate,
+    estimate_other_run_pass_rate,
+)
 from faithtui.agreement.gate.certificate import (
     Certificate,
     CountingRules,
@@ -19,12 +22,12 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.certificate_changes import (
     is_judge_change,
-    list_clock_changes,
+    list_future_issue_date,
     list_data_changes,
     list_figure_changes,
     list_guideline_changes,
-    list_judging_changes,
-    list_time_changes,
+    list_judge_and_metric_changes,
+    list_run_date_changes,
 )
 from faithtui.agreement.gate.missing_figures import explain_missing_figures
 from faithtui.agreement.gate.threshold_checks import (
@@ -42,10 +45,10 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.gate.warning_checks import (
     CONVENIENCE_WARNING,
     check_accepted_codes,
-    check_warnings,
+    apply_warnings_to_checks,
 )
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.population_text import describe_failed, describe_population
+from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import (
     ReportLevel,
@@ -64,7 +67,7 @@ from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
 from faithtui.engine.review.gate.gate_change import check_run_change
-from faithtui.engine.review.gate.sample_choice import warn_of_choice
+from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
@@ -221,17 +224,17 @@ def check_gate(
     seen = read_gate_input(store, run, settings)
     warnings = (
         *seen.report.warnings,
-        *_warn_of_examples(store, seen),
-        *warn_of_choice(store, seen.run_row, seen.readings),
+        *_list_shown_example_warnings(store, seen),
+        *list_label_selection_warnings(store, seen.run_row, seen.readings),
     )
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
-    evidence_at = _find_evidence_time(seen, level.level)
+    evidence_at = _find_oldest_basis_time(seen, level.level)
     state = read_run(store, seen.run_row.id).state
     broken = [
         *_list_unfinished_reasons(replace(seen.run_row, state=state)),
-        *_list_failed_reasons(seen),
-        *_refuse_machine_labels(store, seen),
+        *_list_unjudged_population_reasons(seen),
+        *_list_machine_label_reasons(store, seen),
     ]
     notes = [
         *_list_population_notes(seen),
@@ -241,15 +244,15 @@ def check_gate(
     if certificate is not None:
         notes += _list_set_notes(certificate, settings)
         evidence_at = certificate.evidence_at
-        changes, unseen = _find_changes(store, seen, certificate)
+        changes, unseen = _compare_certificate_with_store(store, seen, certificate)
         notes += unseen
         if thresholds.max_drop is not None and _is_same_data(certificate, seen):
             # Another judge or prompt is what is asked about, and its figures are its own.
             notes += [each for each in changes if is_judge_change(each)]
             changes = [each for each in changes if not is_judge_change(each)]
-        broken += [*changes, *list_clock_changes(certificate, now)]
+        broken += [*changes, *list_future_issue_date(certificate, now)]
     own = certificate is None or _is_same_data(certificate, seen)
-    if not own and _has_own_figures(found, thresholds):
+    if not own and _has_enough_labels(found, thresholds):
         own = True
         notes.append(_OWN_LABELS.format(run=run, count=found.labels))
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
@@ -272,7 +275,7 @@ def check_gate(
                 _check_change(store, seen, order, thresholds.max_drop, certificate, settings),
             )
     of_labels = _list_criteria_of_labels(level, own=own)
-    results = check_warnings(
+    results = apply_warnings_to_checks(
         results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
     )
     results = explain_missing_figures(results, level, str(run), of_labels)
@@ -334,10 +337,14 @@ def _list_criteria_of_labels(level: LevelReport, *, own: bool) -> tuple[Criterio
     if own:
         return (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE, Criterion.CHANGE)
     # A change is measured on labels that both runs share.
-    return (Criterion.SCORE, Criterion.CHANGE) if _has_own_score(level) else (Criterion.CHANGE,)
+    return (
+        (Criterion.SCORE, Criterion.CHANGE)
+        if _has_corrected_score_interval(level)
+        else (Criterion.CHANGE,)
+    )
 
 
-def _has_own_figures(found: GateFigures, thresholds: Thresholds) -> bool:
+def _has_enough_labels(found: GateFigures, thresholds: Thresholds) -> bool:
     """Say whether a run has labels enough to be held against thresholds itself."""
     has_interval = found.kappa.has_interval or found.recall_no.has_interval
     return has_interval and found.labels >= thresholds.labels
@@ -387,7 +394,7 @@ def _is_about_other_data(
     return has_others and not _is_same_data(certificate, seen)
 
 
-def _has_own_score(level: LevelReport) -> bool:
+def _has_corrected_score_interval(level: LevelReport) -> bool:
     own = level.rate.corrected_this_run
     return own.status is EstimateStatus.OK and own.has_interval
 
@@ -444,7 +451,7 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     )
 
 
-def _find_evidence_time(seen: GateInput, level: ReportLevel) -> datetime | None:
+def _find_oldest_basis_time(seen: GateInput, level: ReportLevel) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
     newest = seen.find_newest_label_time(level)
     return None if newest is None else min(seen.run_row.created_at, newest)
@@ -464,7 +471,7 @@ def _list_unfinished_reasons(row: RunRow) -> list[str]:
     return []
 
 
-def _list_failed_reasons(seen: GateInput) -> list[str]:
+def _list_unjudged_population_reasons(seen: GateInput) -> list[str]:
     """Say that too much of a population could not be judged."""
     population = seen.readings.design.population
     if population is None or population.failed_share <= MANY_FAILED:
@@ -481,7 +488,7 @@ def _list_population_notes(seen: GateInput) -> list[str]:
     if population is None:
         return []
     notes = [f"the figures are about {describe_population(population)}"]
-    notes += describe_failed(population)
+    notes += describe_unmeasured_results(population)
     bounds = None if seen.report.population is None else seen.report.population.bounds
     if bounds is not None:
         notes.append(
@@ -498,7 +505,7 @@ def _list_integrity_notes(row: RunRow) -> list[str]:
     return [f"run {row.id}: {integrity_sentence(row.spec.metric, row.integrity)}"]
 
 
-def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
+def _list_machine_label_reasons(store: Store, seen: GateInput) -> list[str]:
     """Refuse labels that a machine gave."""
     readings = seen.readings
     names = {
@@ -513,7 +520,7 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
     ]
 
 
-def _warn_of_examples(store: Store, seen: GateInput) -> tuple[ReportWarning, ...]:
+def _list_shown_example_warnings(store: Store, seen: GateInput) -> tuple[ReportWarning, ...]:
     """Warn of labelled claims of conversations that the judge was shown examples of."""
     shown = {each.group for each in read_stored_examples(store, seen.run_row.spec.example_set)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
@@ -530,14 +537,14 @@ def _warn_of_examples(store: Store, seen: GateInput) -> tuple[ReportWarning, ...
 def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
     """Say what blurs the figures."""
     notes = []
-    _, others = certificates.count_by_guideline(store, seen)
+    _, others = certificates.count_labels_by_guideline(store, seen)
     if others:
         verdicts = "verdict was" if others == 1 else "verdicts were"
         notes.append(f"{others} {verdicts} not given under the guideline that is in force")
     return notes
 
 
-def _find_changes(
+def _compare_certificate_with_store(
     store: Store, seen: GateInput, certificate: Certificate
 ) -> tuple[list[str], list[str]]:
     """Compare a certificate with what is here.
@@ -549,7 +556,7 @@ def _find_changes(
     if certificates.hash_run_labels(seen, certificate.measured.level) == certificate.labels.digest:
         # The labelled claims are those that were certified, whoever worded them.
         metric = replace(metric, claims=certificate.metric.claims)
-    broken = list_judging_changes(
+    broken = list_judge_and_metric_changes(
         certificate, make_judge_identity(spec.judge, spec.judge_fingerprint), metric
     )
     settings = replace(seen.report.settings, sample=None)
@@ -570,7 +577,7 @@ def _find_changes(
     )
     if not broken:
         broken += _list_forged_parts(store, certified, certificate, settings)
-    return broken + _refuse_machine_labels(store, certified), []
+    return broken + _list_machine_label_reasons(store, certified), []
 
 
 def _list_forged_parts(
@@ -587,13 +594,13 @@ def _list_forged_parts(
         certified = original
     number, made_at = certificate.run.number, certified.run_row.created_at
     if certified.run_row.id == number and made_at <= certificate.issued_at:
-        changed = list_time_changes(certificate, made_at)
+        changed = list_run_date_changes(certificate, made_at)
         if changed:
             return changed
     return _list_figure_changes(certified, certificate)
 
 
-def _find_run_by_number(
+def _find_certified_run_by_number(
     store: Store, certificate: Certificate, settings: ReportSettings
 ) -> GateInput | None:
     """Find the run whose number, judge and labels are the certified ones, but not its time.
@@ -668,7 +675,7 @@ def _find_certified_run(
     """Look for the certified run in the store."""
     number = _find_certified_run_id(store, certificate)
     if number is None:
-        return _find_run_by_number(store, certificate, settings)
+        return _find_certified_run_by_number(store, certificate, settings)
     return read_gate_input(store, number, settings)
 
 
@@ -689,11 +696,11 @@ def _use_certified_figures(
         measured, below = replace(measured, kappa=own.kappa), ["kappa"]
     if _is_below(own.recall_no, thresholds.recall_no):
         measured, below = replace(measured, recall_no=own.recall_no), [*below, "recall"]
-    if _has_own_score(level):
+    if _has_corrected_score_interval(level):
         return replace(measured, score=level.rate.corrected_this_run), False, below
     accuracy, judge = certificate.accuracy, level.rate.judge_raw
-    outside = None if accuracy is None else correct_outside_rate(accuracy, judge, LEVEL)
-    score = estimate_outside_rate(accuracy, judge, LEVEL)
+    outside = None if accuracy is None else correct_other_run_pass_rate(accuracy, judge, LEVEL)
+    score = estimate_other_run_pass_rate(accuracy, judge, LEVEL)
     clipped = (
         isinstance(outside, OutsideRate) and outside.is_out_of_range and score.value is not None
     )

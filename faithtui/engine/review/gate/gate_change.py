@@ -3,21 +3,29 @@
 from collections import Counter
 from dataclasses import replace
 
-from faithtui.agreement.gate.missing_labels import NO_CLAIM, OVERRULED, find_missing_claims
+from faithtui.agreement.gate.missing_labels import (
+    NO_CLAIM,
+    OVERRULED,
+    list_claims_missing_from_figures,
+)
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
     CriterionCheck,
     Thresholds,
-    check_change,
+    check_accuracy_drop,
 )
-from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, check_warnings, describe_missing
+from faithtui.agreement.gate.warning_checks import (
+    UNPAIRED_CLAIMS,
+    apply_warnings_to_checks,
+    format_missing_claim_counts,
+)
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.gate.sample_choice import warn_of_choice
+from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
 from faithtui.engine.review.reports.agreement_report import (
     JudgeChange,
     compare_run_judges,
@@ -95,7 +103,7 @@ def check_run_change(
     doubt = Reason.DESIGN_NOT_RANDOM.words if undrawn else ""
     if found.difference.reason is Reason.NO_ITEMS:
         doubt = "no labelled claim has a verdict of both runs"
-    check = check_change(
+    check = check_accuracy_drop(
         found.difference,
         0.0 - most,
         wanted.basis,
@@ -103,7 +111,7 @@ def check_run_change(
         doubt=doubt,
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
-    needed = () if check.reason else find_missing_claims(compared)
+    needed = () if check.reason else list_claims_missing_from_figures(compared)
     # No drop hides where both say the same of a claim that is called unfair, or is disputed.
     differing = {each.claim for each in paired.claims if each.first != each.second}
     rows = compared.all.rows
@@ -128,7 +136,7 @@ def check_run_change(
             if check.reason
             else _check_warnings_of_change(check, prepared, wanted, store, weighed)
         )
-    why = describe_missing(left_out, ("claim", "claims"))
+    why = format_missing_claim_counts(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
 
 
@@ -152,6 +160,6 @@ def _check_warnings_of_change(
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
     report = make_prepared_report(prepared)
-    warnings = (*report.warnings, *warn_of_choice(store, run, prepared.readings))
-    (asked,) = check_warnings((check,), warnings, prepared, report.claims, wanted)
+    warnings = (*report.warnings, *list_label_selection_warnings(store, run, prepared.readings))
+    (asked,) = apply_warnings_to_checks((check,), warnings, prepared, report.claims, wanted)
     return asked

@@ -79,7 +79,9 @@ class _Drawing:
         return cls(row.name, row.uid, row.created_at, 0)
 
 
-def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[ReportWarning, ...]:
+def list_label_selection_warnings(
+    store: Store, run: RunRow, readings: RunUnits
+) -> tuple[ReportWarning, ...]:
     """Warn where the labels that figures rest on may have been chosen for what they show.
 
     Args:
@@ -89,30 +91,31 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
     """
     counted = _list_counted(readings)
     found = [
-        *_warn_of_deletions(store, run),
-        *_warn_of_changes(store, run, counted),
-        *_warn_of_imports(store, counted),
-        *_warn_of_chosen_conversations(store, run, readings, counted),
+        *_list_deletion_warnings(store, run),
+        *_list_changed_label_warnings(store, run, counted),
+        *_list_imported_label_warnings(store, counted),
+        *_list_chosen_conversation_warnings(store, run, readings, counted),
     ]
-    drawing = _find_drawing(store, readings)
+    drawing = _find_sample_draw(store, readings)
     if drawing is None or not (inside := _list_labelled(readings.claims)):
         return tuple(found)
     if drawing.drawn_at is None or drawing.other_labels is None:
-        return (*found, _warn("drawing_unknown", _UNKNOWN.format(name=drawing.name)))
+        return (*found, _make_warning("drawing_unknown", _UNKNOWN.format(name=drawing.name)))
     early = store.provenance.list_labelled_before([each.claim for each in inside], drawing.drawn_at)
     if len(early) > MANY_KNOWN * len(inside):
         found.append(
-            _warn(
+            _make_warning(
                 "drawn_after_labels",
                 _KNOWN.format(early=len(early), many=len(inside), name=drawing.name),
             )
         )
     others = max(
-        _count_others(store, run, drawing.sample_uid, readings.claims), drawing.other_labels
+        _count_claims_of_other_samples(store, run, drawing.sample_uid, readings.claims),
+        drawing.other_labels,
     )
     if others >= LARGE_SAMPLE * len(inside):
         found.append(
-            _warn(
+            _make_warning(
                 "other_samples",
                 _OTHERS.format(name=drawing.name, many=len(inside), others=others),
             )
@@ -120,7 +123,7 @@ def warn_of_choice(store: Store, run: RunRow, readings: RunUnits) -> tuple[Repor
     return tuple(found)
 
 
-def _warn_of_deletions(store: Store, run: RunRow) -> list[ReportWarning]:
+def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     """Warn of labels that are gone for good; of what a store deleted nothing else is known."""
     # The labels themselves cannot say since when: the first of them may be gone, too. A run of the
     # judge over what is left is younger than the deletion.
@@ -147,20 +150,22 @@ def _list_counted(readings: RunUnits) -> list[ClaimUnit]:
     ]
 
 
-def _warn_of_imports(store: Store, counted: Sequence[ClaimUnit]) -> list[ReportWarning]:
+def _list_imported_label_warnings(
+    store: Store, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
     """Warn of labels that came with data when the judge's verdicts were there to be copied."""
     alone = [
         each.claim
         for each in counted
         if all(said.action is Action.IMPORTED for said in each.opinions)
     ]
-    late = len(store.provenance.list_imported_once_judged(alone)) if alone else 0
+    late = len(store.provenance.list_claims_imported_after_judging(alone)) if alone else 0
     if late <= MANY_KNOWN * len(counted):
         return []
-    return [_warn("imported_labels", _IMPORTED.format(late=late, many=len(counted)))]
+    return [_make_warning("imported_labels", _IMPORTED.format(late=late, many=len(counted)))]
 
 
-def _warn_of_chosen_conversations(
+def _list_chosen_conversation_warnings(
     store: Store, run: RunRow, readings: RunUnits, counted: Sequence[ClaimUnit]
 ) -> list[ReportWarning]:
     """Warn of a run over some conversations of a data set, made once their labels were known.
@@ -178,15 +183,15 @@ def _warn_of_chosen_conversations(
     parts = {splits.get(each.conversation) for each in counted}
     beside = sum(
         number
-        for place, number in store.provenance.count_labelled_beside(run.id).items()
+        for place, number in store.provenance.count_labelled_but_left_out(run.id).items()
         if splits.get(place) in parts
     )
     if beside < LARGE_SAMPLE * len(counted):
         return []
-    return [_warn("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
+    return [_make_warning("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
 
 
-def _warn_of_changes(
+def _list_changed_label_warnings(
     store: Store, run: RunRow, counted: Sequence[ClaimUnit]
 ) -> list[ReportWarning]:
     """Warn of labels that were changed, or overruled, until they agree with the judge."""
@@ -194,15 +199,15 @@ def _warn_of_changes(
     given = store.provenance.list_given_verdicts([each.claim for each in agreeing])
     translate = run.spec.rule.translate_label
     changed = sum(
-        _is_changed(each, {translate(word) or word for word in given.get(each.claim, ())})
+        _is_changed_to_agree(each, {translate(word) or word for word in given.get(each.claim, ())})
         for each in agreeing
     )
     if changed <= MANY_KNOWN * len(counted):
         return []
-    return [_warn("changed_labels", _CHANGED.format(changed=changed, many=len(counted)))]
+    return [_make_warning("changed_labels", _CHANGED.format(changed=changed, many=len(counted)))]
 
 
-def _is_changed(claim: ClaimUnit, given: Collection[str]) -> bool:
+def _is_changed_to_agree(claim: ClaimUnit, given: Collection[str]) -> bool:
     """Say whether a label that agrees with the judge took the place of another one.
 
     Args:
@@ -216,11 +221,11 @@ def _is_changed(claim: ClaimUnit, given: Collection[str]) -> bool:
     return not {claim.human, *others}.issuperset(given)
 
 
-def _warn(code: str, message: str) -> ReportWarning:
+def _make_warning(code: str, message: str) -> ReportWarning:
     return ReportWarning(code, Severity.CAUTION, message, ReportLevel.CLAIMS)
 
 
-def _find_drawing(store: Store, readings: RunUnits) -> _Drawing | None:
+def _find_sample_draw(store: Store, readings: RunUnits) -> _Drawing | None:
     """Find how it was drawn; None for a census. What was drawn elsewhere its claim set tells."""
     design = readings.design
     if design.sample is not None:
@@ -242,7 +247,9 @@ def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
     ]
 
 
-def _count_others(store: Store, run: RunRow, uid: str, claims: Sequence[ClaimUnit]) -> int:
+def _count_claims_of_other_samples(
+    store: Store, run: RunRow, uid: str, claims: Sequence[ClaimUnit]
+) -> int:
     """Count the labelled claims outside the sample that other samples and claim sets drew.
 
     A second run over the same conversations has the same claims. Where a sample was deleted, all

@@ -48,7 +48,11 @@ from faithtui.agreement.report.report import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
-from faithtui.agreement.report.units import RANDOM_DESIGNS, list_counted_labels, weigh_claims
+from faithtui.agreement.report.units import (
+    RANDOM_DESIGNS,
+    list_counted_labels,
+    compute_inverse_probability_weights,
+)
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -173,9 +177,11 @@ def compute_run_agreement(
             integrity=spec.integrity_sentence(row.integrity),
             unfinished=_format_unfinished(row),
         ),
-        comparison=None if other is None else _compare_with(store, row, other, prepared, split),
+        comparison=None
+        if other is None
+        else _compare_with_other_run(store, row, other, prepared, split),
         repeats=compute_self_agreement(
-            store.claim_details.read_repeats(run), (*spec.labels.names, NOT_A_CLAIM)
+            store.claim_details.read_second_verdicts(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
         probes=probes
         and replace(probes, same_judge=probes.fingerprint == row.spec.judge_fingerprint),
@@ -198,13 +204,13 @@ def prepare_run_units(
     readings = store.labelled_units.read_run_units(row.id, reading, labels.severity)
     for each in readings.metadata:
         if not each.values:
-            raise ConfigError(_format_missing_key(store, row.id, each.key))
+            raise ConfigError(_explain_missing_metadata_key(store, row.id, each.key))
     if split is not None:
         readings = select_split_units(readings, read_split_rule(store), split)
     return PreparedUnits(readings, labels, row.spec.rule, settings)
 
 
-def _format_missing_key(store: Store, run: RunId, key: str) -> str:
+def _explain_missing_metadata_key(store: Store, run: RunId, key: str) -> str:
     known = store.labelled_units.list_metadata_keys(run)
     if not known:
         return f"no conversation of run {run} came with metadata, so nothing has a `{key}`"
@@ -284,7 +290,7 @@ def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
     )
 
 
-def _compare_with(
+def _compare_with_other_run(
     store: Store, row: RunRow, other: RunId, prepared: PreparedUnits, split: Split | None
 ) -> ComparisonReport:
     if other == row.id:
@@ -393,7 +399,7 @@ def compare_run_judges(
             each.claim_set or (each.name, each.drawn_in or run)
             for each, run in ((design, first.id), (its, second.id))
         }
-        if len(samples) == 1 and _rank_weights(its) > _rank_weights(design):
+        if len(samples) == 1 and _rank_design_by_weights(its) > _rank_design_by_weights(design):
             back = read_comparable_claims(store, second, first, settings, split)
             units = _make_other_judge(first, back.claims)
             said = {each.claim for each in units.units}
@@ -409,7 +415,7 @@ def compare_run_judges(
     return JudgeChange(report, paired, prepared)
 
 
-def _rank_weights(design: LabelDesign) -> int:
+def _rank_design_by_weights(design: LabelDesign) -> int:
     """Say how much a design knows of what labelled claims stand for; 0: nothing."""
     if design.follows_draw:
         return int(design.as_drawn is not None)
@@ -476,7 +482,7 @@ def _read_claim_rows(
     Passages are the bulk of a file, thousands of characters a claim.
     """
     run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
-    weights = weigh_claims(agreement.prepared.compared)
+    weights = compute_inverse_probability_weights(agreement.prepared.compared)
     notes = store.claim_details.read_notes(run)
     evidence = store.claim_details.read_marked_evidence(run)
     counted = list_counted_labels(agreement.prepared.compared)
@@ -509,7 +515,7 @@ def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[A
     spec, rule = find_metric(row.spec.metric).spec, row.spec.rule
     known: list[tuple[ConversationId, AnswerRow]]
     if spec.judges == "answer":
-        weights = weigh_claims(agreement.prepared.compared)
+        weights = compute_inverse_probability_weights(agreement.prepared.compared)
         known = [
             (each.conversation, row_of_judged_answer(each, rule, weights))
             for each in agreement.claims
@@ -622,5 +628,5 @@ def _make_header(
         created_at=row.created_at,
         generated_at=now,
         tool_version=version("faithtui"),
-        provenance=dates.describe_levels(agreement.readings),
+        provenance=dates.make_provenance_by_level(agreement.readings),
     )

@@ -44,15 +44,15 @@ class LabelDates:
                 name = f"guideline version {number}"
         return f"{name} ({known.guideline})"
 
-    def describe_levels(self, units: RunUnits) -> dict[ReportLevel, LabelProvenance]:
+    def make_provenance_by_level(self, units: RunUnits) -> dict[ReportLevel, LabelProvenance]:
         """Say it of the verdicts that count at each level; levels without any are left out."""
         found = {
-            ReportLevel.CLAIMS: self._describe(each.opinions for each in units.claims),
-            ReportLevel.ANSWERS: self._describe(each.opinions for each in units.answers),
+            ReportLevel.CLAIMS: self._make_provenance(each.opinions for each in units.claims),
+            ReportLevel.ANSWERS: self._make_provenance(each.opinions for each in units.answers),
         }
         return {level: facts for level, facts in found.items() if facts is not None}
 
-    def _describe(self, opinions: Iterable[Iterable[Opinion]]) -> LabelProvenance | None:
+    def _make_provenance(self, opinions: Iterable[Iterable[Opinion]]) -> LabelProvenance | None:
         dated = [(at, each) for some in opinions for each in some if (at := self.get_date(each))]
         if not dated:
             return None

@@ -8,7 +8,7 @@ import numpy as np
 from faithtui.agreement.gate.certificate import split_metric_options
 from faithtui.agreement.report.claim_and_answer_figures import (
     count_labelled_strata,
-    estimate_drawn_rate,
+    estimate_drawable_pass_rate,
     report_claims,
 )
 from faithtui.agreement.report.model import ComparisonReport
@@ -98,7 +98,7 @@ def _make_point(
         accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
     elif design.as_drawn is not None:
         accuracy, kappa, recall = estimate_drawn_figures(comparable)
-        score = estimate_drawn_rate(comparable, units.recoded_rule)
+        score = estimate_drawable_pass_rate(comparable, units.recoded_rule)
     else:
         n, groups = report.agreement.n, report.agreement.clusters
         accuracy = kappa = recall = score = make_withheld_estimate(
@@ -123,12 +123,12 @@ def _make_point(
         unjudged=design.unjudged,
         beyond=design.beyond,
         accuracy_bounds=_bound_accuracy(store, claim_set, row, units, accuracy.value),
-        change=None if before is None else _compare_with(store, before, row),
+        change=None if before is None else _compare_with_run_before(store, before, row),
         judged_some_drawn=design.follows_draw and design.as_drawn is None,
     )
 
 
-def _compare_with(
+def _compare_with_run_before(
     store: Store, before: tuple[RunRow, PreparedUnits], row: RunRow
 ) -> ComparisonReport | None:
     """Compare a run with the one before; None where the set says nothing of their claims."""

@@ -51,7 +51,7 @@ class PlanBasis:
         return 0 < self.conversations < FEWEST_GROUPS
 
 
-def read_plan_basis(
+def read_plan_strata(
     store: Store,
     run: RunId,
     stratified_by: Sequence[str],
@@ -87,7 +87,7 @@ def read_plan_basis(
         else store.samples.read_frame(run, ("verdict",))
     )
     failing = tuple(name for name in labels.names if name not in spec.rule.passing)
-    verdicts = frame.count_pairs(by_verdict)
+    verdicts = frame.count_stratum_pairs(by_verdict)
     strata = []
     for name, population in names.items():
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
@@ -176,7 +176,7 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
     # Loads numpy, which a plan has no other use for.
     from faithtui.agreement.sampling.confidence_sequences import (
         SequenceCell,
-        bound_rate,
+        bound_faithful_share,
         bound_recall,
     )
 
@@ -191,7 +191,7 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
     is_mixed = any(each.is_flagged is None for each in basis.strata)
     return PlanForecast(
         _predict_future_width(basis, plan, level),
-        _compute_half_width(bound_rate(cells, level)),
+        _compute_half_width(bound_faithful_share(cells, level)),
         None if is_mixed else _compute_half_width(bound_recall(cells, level)),
     )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faithtui.agreement.sampling.confidence_sequences import CellKey, SequenceCell
 
 
-def read_queue_sequences(
+def compute_confidence_sequences(
     store: Store, sample: SampleId, reviewer: str
 ) -> "ConfidenceSequences | None":
     """Bound the rate and the recall of a run by a person's labels in a queue.
@@ -53,14 +53,14 @@ def read_queue_sequences(
     # Loads numpy, which an app that draws queues has no use for.
     from faithtui.agreement.report.model import ConfidenceSequences
     from faithtui.agreement.sampling.confidence_sequences import (
-        bound_rate,
+        bound_faithful_share,
         bound_recall,
-        count_stratum_cells,
+        count_labels_per_cell,
     )
 
     is_split = row.stratified_by != ("verdict",)
     verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
-    populations = frame.count_pairs(verdicts)
+    populations = frame.count_stratum_pairs(verdicts)
     verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
     rule = (spec := store.runs.row(row.run).spec).rule
     said = {
@@ -80,13 +80,13 @@ def read_queue_sequences(
             for each in served
             if verdict_of[each.claim] in flags
         )
-        return count_stratum_cells(counts, answers, known.names, bad)
+        return count_labels_per_cell(counts, answers, known.names, bad)
 
     failing = [name for name in known.names if name not in rule.passing]
     strict = [each.name for each in known.labels if each.polarity is Polarity.BAD]
     return ConfidenceSequences(
         labels,
         sum(each.answered for each in entries) - labels,
-        bound_rate(make_cells(failing)),
+        bound_faithful_share(make_cells(failing)),
         bound_recall(make_cells(strict)),
     )

@@ -25,7 +25,7 @@ from faithtui.agreement.sampling.stopping_rules import (
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
-from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sample_records import SampleLabel, SampleRow
 from faithtui.store.store import Store
@@ -76,7 +76,7 @@ class SampleRequest:
         return self.stratified_by if self.design is SamplingDesign.STRATIFIED else ()
 
 
-def name_sample(design: SamplingDesign, stratified_by: Sequence[str]) -> str:
+def make_sample_name(design: SamplingDesign, stratified_by: Sequence[str]) -> str:
     """Name a sample after how it is drawn."""
     match design:
         case SamplingDesign.SIMPLE:
@@ -87,17 +87,17 @@ def name_sample(design: SamplingDesign, stratified_by: Sequence[str]) -> str:
             return "whole conversations"
 
 
-def next_seed(rows: Sequence[SampleRow]) -> int:
+def find_unused_seed(rows: Sequence[SampleRow]) -> int:
     """Give a seed that none of these samples has."""
     return max((row.seed for row in rows), default=0) + 1
 
 
-def spot_check_request(seed: int) -> SampleRequest:
+def make_spot_check_request(seed: int) -> SampleRequest:
     """Ask for a spot-check: a small simple random sample, wholly blind."""
     return SampleRequest("spot-check", SampleKind.SPOT_CHECK, size=SPOT_CHECK_SIZE, seed=seed)
 
 
-def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
+def make_repeat_labels_request(seed: int, size: int = REPEATS) -> SampleRequest:
     """Ask for some of one's own labelled claims once more, blind."""
     return SampleRequest("self-agreement", SampleKind.REPEAT, size=size, seed=seed)
 
@@ -264,5 +264,5 @@ def close_finished_queue(store: Store, sample: SampleId, reviewer: str) -> Queue
         progress,
         {"blind": knew[False], "shown": knew[True]},
         check,
-        read_queue_sequences(store, sample, reviewer),
+        compute_confidence_sequences(store, sample, reviewer),
     )

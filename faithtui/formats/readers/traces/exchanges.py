@@ -17,11 +17,11 @@ from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import add_own_result, find_own_details
+from faithtui.formats.readers.own_results import add_faithtui_result, find_faithtui_details
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
 from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_keys
-from faithtui.formats.readers.values.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import PassageList
 
@@ -148,7 +148,7 @@ def join_exchanges(
     for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
         _add_messages(draft, each, collector)
         if each.answer is None:
-            _keep_unanswered(draft, each, options)
+            _add_unanswered_to_metadata(draft, each, options)
             continue
         turn = draft.add_turn("assistant", each.answer, each.passages)
         waiting = draft.metadata.pop("unused_tool_results", None)
@@ -160,9 +160,9 @@ def join_exchanges(
             turn.details["scores"] = [score.details for score in each.scores]
         for score in each.scores:
             if score.step is None or score.step in each.answer_steps:
-                add_score(draft, position, score, options)
-            elif find_own_details(score.details) is not None:
-                add_score(draft, position, score, options)  # whatever it was sent with
+                add_rating_or_verdict(draft, position, score, options)
+            elif find_faithtui_details(score.details) is not None:
+                add_rating_or_verdict(draft, position, score, options)  # whatever it was sent with
             else:
                 _remark_on_score_of_step(score, options)
     return draft
@@ -177,7 +177,9 @@ def _remark_on_score_of_step(score: TraceScore, options: ReadOptions) -> None:
         ] += 1
 
 
-def _keep_unanswered(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
+def _add_unanswered_to_metadata(
+    draft: ConversationDraft, exchange: Exchange, options: ReadOptions
+) -> None:
     """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
     kept = draft.metadata.setdefault("exchanges_without_answer", [])
     assert isinstance(kept, list)
@@ -228,8 +230,8 @@ def _add_messages(draft: ConversationDraft, exchange: Exchange, collector: Image
     MessageReader(history, collector).read_all(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
-    told = describe_turns(history.turns)
-    before = describe_turns(draft.turns)
+    told = list_roles_and_texts(history.turns)
+    before = list_roles_and_texts(draft.turns)
     if told[: len(before)] == before:
         new = history.turns[len(before) :]
     else:
@@ -239,16 +241,16 @@ def _add_messages(draft: ConversationDraft, exchange: Exchange, collector: Image
     draft.turns += new
 
 
-def add_score(
+def add_rating_or_verdict(
     draft: ConversationDraft, position: int, score: TraceScore, options: ReadOptions
 ) -> None:
     """Make a human label or an imported verdict of a score, where it is about faithfulness.
 
     Others are kept in the metadata alone: a rating of tone is no verdict.
     """
-    own = find_own_details(score.details)
+    own = find_faithtui_details(score.details)
     if own is not None:
-        add_own_result(draft, position, own)
+        add_faithtui_result(draft, position, own)
         return
     if not is_about_faithfulness(score.name) and not options.has_scale(score.name):
         if score.annotator or score.judge:
@@ -264,7 +266,7 @@ def add_score(
         draft.add_rating(
             position,
             score.annotator,
-            options.find_scale(score.name),
+            options.choose_scale(score.name),
             _to_label(score.value),
             note=score.comment,
         )
@@ -306,7 +308,7 @@ def _to_number(value: object) -> float | None:
             return None
 
 
-def to_messages(value: object, depth: int = 0) -> list[object]:
+def extract_messages(value: object, depth: int = 0) -> list[object]:
     """Find the chat messages in what an application was given; a text is one of the user.
 
     Args:
@@ -317,13 +319,13 @@ def to_messages(value: object, depth: int = 0) -> list[object]:
         return []
     if isinstance(value, str):
         parsed = _parse_payload(value)
-        found = to_messages(parsed, depth + 1) if parsed is not None else []
+        found = extract_messages(parsed, depth + 1) if parsed is not None else []
         return found or ([{"role": "user", "content": value}] if value else [])
     if isinstance(value, list):
         if looks_like_messages(value):
             return list(value)
         if len(value) == 1:  # LangChain's batches of one
-            return to_messages(value[0], depth + 1)
+            return extract_messages(value[0], depth + 1)
         return []
     if not isinstance(value, dict):
         return []
@@ -333,27 +335,27 @@ def to_messages(value: object, depth: int = 0) -> list[object]:
     history = fields.take("chat_history", "history")
     before = list(history) if looks_like_messages(history) and isinstance(history, list) else []
     for name in ("messages", "input_messages", *QUESTION, "inputs", "text", "content", "kwargs"):
-        found = to_messages(fields.take(name), depth + 1)
+        found = extract_messages(fields.take(name), depth + 1)
         if found:
             return [*before, *found]
     texts = [each for each in value.values() if isinstance(each, str)]
-    return [*before, *to_messages(texts[0], depth + 1)] if len(texts) == 1 else before
+    return [*before, *extract_messages(texts[0], depth + 1)] if len(texts) == 1 else before
 
 
-def to_answer(value: object, depth: int = 0) -> str | None:
+def find_answer_text(value: object, depth: int = 0) -> str | None:
     """Find the text of the answer in what an application gave; None when there is none."""
     if depth > _MOST_NESTING or value is None:
         return None
     if isinstance(value, str):
         # An answer may well be JSON itself: only what is clearly put around one is taken off.
         parsed = _parse_payload(value)
-        found = to_answer(parsed, depth + 1) if _is_around_answer(parsed) else None
+        found = find_answer_text(parsed, depth + 1) if _is_answer_wrapper(parsed) else None
         return found if found is not None else value
     if isinstance(value, list):
         if not any(isinstance(each, dict | list) for each in value):
             return json.dumps(value, ensure_ascii=False) if value else None
         for each in reversed(value):
-            found = to_answer(each, depth + 1)
+            found = find_answer_text(each, depth + 1)
             if found is not None:
                 return found
         return None
@@ -367,14 +369,14 @@ def to_answer(value: object, depth: int = 0) -> str | None:
     if isinstance(parts, str):
         return parts
     for name in _AROUND_ANSWER:
-        found = to_answer(fields.take(name), depth + 1)
+        found = find_answer_text(fields.take(name), depth + 1)
         if found is not None:
             return found
     texts_ = [each for each in value.values() if isinstance(each, str)]
     return texts_[0] if len(texts_) == 1 else None
 
 
-def _is_around_answer(value: object) -> bool:
+def _is_answer_wrapper(value: object) -> bool:
     """Say whether a value is a list of messages, or an object with a key that holds an answer.
 
     `a` alone, as in tables of `q` and `a`, says too little.

@@ -14,8 +14,8 @@ from faithtui.formats.readers.traces.exchanges import (
     TraceScore,
     find_answer_steps,
     name_score_judge,
-    to_answer,
-    to_messages,
+    find_answer_text,
+    extract_messages,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
@@ -25,7 +25,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import read_cell
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.passages import read_tool_output
 
 _KIND: Final = "_kind"
@@ -97,8 +97,8 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     observations.sort(key=lambda each: each.text("start_time") or "")
     time = root.text("timestamp", "start_time") or ""
     exchange = Exchange(_find_session(root.value) or trace, time)
-    exchange.messages = to_messages(root.take("input"))
-    exchange.answer = to_answer(root.take("output"))
+    exchange.messages = extract_messages(root.take("input"))
+    exchange.answer = find_answer_text(root.take("output"))
     for each in observations:
         _add_observation(exchange, each)
     exchange.details = {
@@ -115,9 +115,9 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     exchange.answer_steps = find_answer_steps(
         exchange.answer,
         [
-            (each.text("id"), to_answer(read_cell_or_text(each.take("output"))))
+            (each.text("id"), find_answer_text(read_cell_or_text(each.take("output"))))
             for each in observations
-            if not _is_evidence(each)
+            if not _is_retrieval_or_tool(each)
         ],
     )
     return exchange
@@ -140,7 +140,7 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
     kind = (fields.text("type") or "").lower()
     name = fields.text("name")
     output = read_cell_or_text(fields.take("output"))
-    if _is_evidence(fields):
+    if _is_retrieval_or_tool(fields):
         if isinstance(output, list) and not output:
             exchange.passages = exchange.passages or read_tool_output([], name)
             return
@@ -148,12 +148,12 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
         exchange.passages = found if exchange.passages is None else exchange.passages + found
     elif kind == "generation":
         if not exchange.messages:
-            exchange.messages = to_messages(fields.take("input"))
+            exchange.messages = extract_messages(fields.take("input"))
         if exchange.answer is None:
-            exchange.answer = to_answer(output)
+            exchange.answer = find_answer_text(output)
 
 
-def _is_evidence(fields: AnySpelling) -> bool:
+def _is_retrieval_or_tool(fields: AnySpelling) -> bool:
     """Say whether an observation retrieved something or called a tool."""
     kind = (fields.text("type") or "").lower()
     name = fields.text("name") or ""
@@ -163,7 +163,7 @@ def _is_evidence(fields: AnySpelling) -> bool:
 def read_cell_or_text(value: object) -> object:
     """Read JSON that stands in a text; any other text stays one."""
     try:
-        return read_cell(value, "output")
+        return parse_list_or_object_cell(value, "output")
     except ShapeError:
         return value  # it is evidence as it stands
 

@@ -13,8 +13,8 @@ from faithtui.formats.readers.traces.exchanges import (
     TraceScore,
     find_answer_steps,
     name_score_judge,
-    to_answer,
-    to_messages,
+    find_answer_text,
+    extract_messages,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
@@ -65,8 +65,8 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     metadata = root.inner("extra").inner("metadata").value
     named = _find_session(root.value)
     exchange = Exchange(named or trace, time=root.text("start_time") or "")
-    exchange.messages = to_messages(root.take("inputs"))
-    exchange.answer = to_answer(root.take("outputs"))
+    exchange.messages = extract_messages(root.take("inputs"))
+    exchange.answer = find_answer_text(root.take("outputs"))
     runs.sort(key=lambda run: (run.text("dotted_order") or "", run.text("start_time") or ""))
     for run in runs:
         _add_evidence(exchange, run)
@@ -85,7 +85,7 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     exchange.answer_steps = find_answer_steps(
         exchange.answer,
         [
-            (each.text("id"), to_answer(each.take("outputs")))
+            (each.text("id"), find_answer_text(each.take("outputs")))
             for each in runs
             if each.text("run_type") not in _EVIDENCE
         ],

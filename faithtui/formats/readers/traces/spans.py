@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import find_own_details
-from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, describe_failure
+from faithtui.formats.readers.own_results import find_faithtui_details
+from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, make_shape_error
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
     find_answer_steps,
     name_score_judge,
-    to_answer,
-    to_messages,
+    find_answer_text,
+    extract_messages,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
@@ -78,11 +78,11 @@ def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
             yield dict(fields.value)
         return
     names = ("scope_spans", "instrumentation_library_spans")
-    for span in _list_within(fields, ("resource_spans",), names, ("spans",)):
+    for span in _list_nested_objects(fields, ("resource_spans",), names, ("spans",)):
         yield span if isinstance(span, ShapeError) else dict(span.value)
 
 
-def _list_within(
+def _list_nested_objects(
     fields: AnySpelling, names: tuple[str, ...], *inner: tuple[str, ...]
 ) -> Iterator[AnySpelling | ShapeError]:
     """List the objects in lists within lists, and an error for each that is none.
@@ -94,7 +94,7 @@ def _list_within(
     """
     for each in fields.elements(*names):
         if inner and isinstance(each, AnySpelling):
-            yield from _list_within(each, *inner)
+            yield from _list_nested_objects(each, *inner)
         else:
             yield each
 
@@ -151,7 +151,7 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
     """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
     if has_keys(fields.value, "annotator_kind", "name", "result"):
         metadata = fields.inner("metadata").value
-        own = find_own_details(fields.value) or {}
+        own = find_faithtui_details(fields.value) or {}
         result = fields.inner("result")
         said = {
             "gen_ai.evaluation.name": fields.text("name"),
@@ -165,7 +165,9 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
         }
         yield {"trace": fields.take("trace_id") or own.get("trace_id"), "evaluation": said}
         return
-    for record in _list_within(fields, ("resource_logs",), ("scope_logs",), ("log_records",)):
+    for record in _list_nested_objects(
+        fields, ("resource_logs",), ("scope_logs",), ("log_records",)
+    ):
         if isinstance(record, ShapeError):
             yield record
         elif record.take("event_name") == _EVALUATION:
@@ -197,12 +199,12 @@ def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | 
             yield fields.make_error(("trace_id",), trace, "the id of the trace")
     for span in () if evaluations else _list_spans(fields):
         try:
-            yield span if isinstance(span, ShapeError) else _split_span(span)
+            yield span if isinstance(span, ShapeError) else _get_trace_id_and_fields(span)
         except UNREADABLE as error:
-            yield describe_failure(error)
+            yield make_shape_error(error)
 
 
-def _split_span(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Give the trace of a span, and what is read of it."""
     named = AnySpelling(span)
     context = span.get("context")
@@ -245,7 +247,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
     exchange = Exchange(session, root["start"] or "")
     exchange.messages, exchange.answer = _read_chat(root["attributes"], root["events"])
     for span in spans:
-        _add_span(exchange, span)
+        _add_passages_or_chat(exchange, span)
     attributes = root["attributes"]
     exchange.details = {
         name: each
@@ -267,7 +269,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
     steps = [
         (span["id"], _read_chat(span["attributes"], span["events"])[1])
         for span in spans
-        if not _is_evidence(span["attributes"])
+        if not _is_retrieval_or_tool(span["attributes"])
     ]
     exchange.answer_steps = find_answer_steps(exchange.answer, steps)
     exchange.answer_steps += [each for each in (root["id"],) if each is not None]
@@ -280,7 +282,7 @@ def _find_session(part: Mapping[str, Any]) -> str | None:
     return next((str(each) for each in found if each not in (None, "")), None)
 
 
-def _is_evidence(attributes: Mapping[str, object]) -> bool:
+def _is_retrieval_or_tool(attributes: Mapping[str, object]) -> bool:
     """Say whether a span retrieved something or called a tool."""
     kind = str(attributes.get("openinference.span.kind", "")).upper()
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
@@ -299,18 +301,20 @@ def _read_chat(
     """Read the messages and the answer that one span holds."""
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
-        messages = messages or [_read_message(each) for each in _collect_list(attributes, name)]
+        messages = messages or [
+            _read_message(each) for each in _collect_numbered_keys(attributes, name)
+        ]
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
-        messages = messages or to_messages(attributes.get(name))
+        messages = messages or extract_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
     if system and messages:
         messages = [{"role": "system", "content": str(system)}, *messages]
     answer: str | None = None
     for name in ("output.value", "gen_ai.output.messages", "traceloop.entity.output"):
-        answer = to_answer(attributes.get(name)) if answer is None else answer
+        answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _collect_list(attributes, name)]
-        answer = to_answer(listed) if answer is None else answer
+        listed = [_read_message(each) for each in _collect_numbered_keys(attributes, name)]
+        answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
         inside = event["attributes"]
@@ -319,7 +323,7 @@ def _read_chat(
             if content is not None:
                 messages.append({"role": role, "content": content})
         elif event["name"] == "gen_ai.choice" and answer is None:
-            answer = to_answer(inside.get("message.content") or inside.get("message"))
+            answer = find_answer_text(inside.get("message.content") or inside.get("message"))
     return messages, answer
 
 
@@ -331,7 +335,7 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
     if content is None:
         parts = [
             str(each.get("message_content.text", each.get("text", "")))
-            for each in _collect_list(inner, "contents")
+            for each in _collect_numbered_keys(inner, "contents")
         ]
         content = "\n".join(part for part in parts if part)
     message["content"] = content
@@ -344,14 +348,14 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
             "name": each.get("tool_call.function.name"),
             "arguments": each.get("tool_call.function.arguments"),
         }
-        for each in _collect_list(inner, "tool_calls")
+        for each in _collect_numbered_keys(inner, "tool_calls")
     ]
     if calls:
         message["tool_calls"] = calls
     return message
 
 
-def _collect_list(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
+def _collect_numbered_keys(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
     """Bring together what is spread over numbered keys from 0."""
     found: dict[int, dict[str, object]] = {}
     start = f"{name}."
@@ -373,13 +377,13 @@ def _collect_attribute(attributes: Mapping[str, object], name: str) -> object:
     }
 
 
-def _add_span(exchange: Exchange, span: dict[str, Any]) -> None:
+def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
     attributes = span["attributes"]
     kind = str(attributes.get("openinference.span.kind", "")).upper()
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
-    documents = _collect_list(attributes, "retrieval.documents")
+    documents = _collect_numbered_keys(attributes, "retrieval.documents")
     if kind == "RETRIEVER" or operation == "retrieval" or documents:
-        found = _read_documents(documents) if documents else _read_output(attributes, span)
+        found = _read_documents(documents) if documents else _read_output_passages(attributes, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
@@ -401,7 +405,7 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     return read_passage_list(listed, "retrieval.documents")
 
 
-def _read_output(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
+def _read_output_passages(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
     return read_tool_output(output, span["name"])
 

@@ -19,9 +19,9 @@ from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     RecordsBeforeError,
-    build_drafts,
+    build_conversations,
     make_parsed_record,
-    refuse_record,
+    make_refused_record,
 )
 from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_sortable_time
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
@@ -47,7 +47,7 @@ class TraceReader:
     find_session: Callable[[Mapping[str, Any]], str | None]
     """Finds what a part of a trace names as its session; None where it names none."""
 
-    def recognise(self, sample: Sample) -> str | None:
+    def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`."""
         return self.recognise_sample(sample)
 
@@ -66,27 +66,27 @@ class TraceReader:
                 try:
                     for found in self.split_record(AnySpelling(each.found)):
                         if isinstance(found, ShapeError):
-                            yield refuse_record(each, found)
+                            yield make_refused_record(each, found)
                             continue
                         trace, part = found
                         traces.add(trace, {**part, _PLACE: place})
                 except UNREADABLE as error:
-                    yield refuse_record(each, error)
+                    yield make_refused_record(each, error)
             paths = list(places)
             for part, too_large in traces.list_too_large():
-                yield refuse_record(_get_first_position(last, paths, [part]), too_large)
+                yield make_refused_record(_get_first_position(last, paths, [part]), too_large)
             for trace, parts in traces:
                 first = _get_first_position(last, paths, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
                 except UNREADABLE as error:
-                    yield refuse_record(first, error)
+                    yield make_refused_record(first, error)
                     continue
                 if exchange is not None:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_sortable_time(exchange.time))
             for value, too_large in sessions.list_too_large():
-                yield refuse_record(_get_first_position(last, paths, [value]), too_large)
+                yield make_refused_record(_get_first_position(last, paths, [value]), too_large)
             for session, values in sessions:
                 first = _get_first_position(last, paths, values)
                 collector = ImageCollector(find_image_folder(first.path))
@@ -94,10 +94,10 @@ class TraceReader:
                     join_exchanges(session, found, options, collector)
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
-                yield from build_drafts(first, drafts, options, collector)
+                yield from build_conversations(first, drafts, options, collector)
         readable.raise_error()
 
-    def list_links(self, records: Iterable[FileRecord]) -> Iterator[str]:
+    def list_trace_and_session_ids(self, records: Iterable[FileRecord]) -> Iterator[str]:
         """List what a file shares with files that belong to it: ids of traces and of sessions."""
         for each in records:
             if isinstance(each.found, InputError):

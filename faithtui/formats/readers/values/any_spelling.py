@@ -106,7 +106,7 @@ class AnySpelling:
         if value is None:
             return AnySpelling({})
         if isinstance(value, dict):
-            return AnySpelling(value, self._within(names))
+            return AnySpelling(value, self._make_field_path(names))
         raise self.make_error(names, value, "an object")
 
     def objects(self, *names: str) -> "Iterator[AnySpelling]":
@@ -132,7 +132,7 @@ class AnySpelling:
             yield self.make_error(names, value, "a list of objects")
             return
         for place, each in enumerate(value):
-            where = f"{self._within(names)}[{place}]"
+            where = f"{self._make_field_path(names)}[{place}]"
             if isinstance(each, dict):
                 yield AnySpelling(each, where)
             else:
@@ -160,8 +160,8 @@ class AnySpelling:
     def make_error(self, names: tuple[str, ...], value: object, expected: str) -> ShapeError:
         """Make the error that says what a key holds and what was expected."""
         reason = f"is {describe_json(value)}; expected {expected}"
-        return ShapeError(self._within(names), reason)
+        return ShapeError(self._make_field_path(names), reason)
 
-    def _within(self, names: tuple[str, ...]) -> str:
+    def _make_field_path(self, names: tuple[str, ...]) -> str:
         name = self.find_name(*names)
         return f"{self.where}.{name}" if self.where else name

@@ -21,7 +21,7 @@ _MOST_DEPTH: Final = 32
 _OPEN, _CLOSE = "[({", "])}"
 
 
-def read_cell(value: object, field: str) -> object:
+def parse_list_or_object_cell(value: object, field: str) -> object:
     """Read a list or an object that a cell holds as text; anything else stays what it is.
 
     Args:

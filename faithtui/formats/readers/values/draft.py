@@ -20,7 +20,7 @@ from faithtui.domain.conversation import (
 )
 from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
-from faithtui.formats.readers.neutral import check_name_length, find_group
+from faithtui.formats.readers.neutral import check_name_length, make_group_name
 from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
 from faithtui.formats.readers.values.passages import PassageList
 
@@ -142,7 +142,12 @@ class ConversationDraft:
         if self.extra:
             metadata["extra"] = self.extra
         return Conversation(
-            source, key, turns, find_group(metadata, source, key), metadata, tuple(self.ratings)
+            source,
+            key,
+            turns,
+            make_group_name(metadata, source, key),
+            metadata,
+            tuple(self.ratings),
         )
 
     def _collect_details(self) -> dict[str, Mapping[str, object]]:
@@ -164,7 +169,7 @@ def _build_turn(draft: TurnDraft) -> Turn:
     return Turn(draft.role, draft.content, documents, draft.images)
 
 
-def describe_turns(turns: Sequence[TurnDraft]) -> tuple[tuple[str, str], ...]:
+def list_roles_and_texts(turns: Sequence[TurnDraft]) -> tuple[tuple[str, str], ...]:
     """Give role and text of each turn, to tell whether two histories are one."""
     return tuple((turn.role, turn.content) for turn in turns)
 

@@ -125,7 +125,7 @@ class MessageReader:
                 self._read_tool(fields)
                 return None
             case "call":
-                self._read_call(fields.value, fields)
+                self._record_tool_call(fields.value, fields)
                 return None
             case "skip":
                 return None
@@ -185,7 +185,7 @@ class MessageReader:
         self.add_evidence(read_tool_output(content, name))
         self._tools.append(_without_none(name=name, id=number, **fields.rest()))
 
-    def _read_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
+    def _record_tool_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
         inner = fields.take("function")
         named = AnySpelling(inner) if isinstance(inner, dict) else fields
         name = named.text("name")
@@ -216,7 +216,7 @@ class MessageReader:
             [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
         )
         for each in called:
-            self._read_call(each, AnySpelling(each))
+            self._record_tool_call(each, AnySpelling(each))
         text, images = self._read_content(fields)
         if not text.strip() and not images and (called or self._tools):
             return None
@@ -280,7 +280,7 @@ class MessageReader:
                 content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
             self.add_evidence(read_tool_output(content, name))
         elif kind in ("tooluse", "toolcall", "functioncall"):
-            self._read_call(part, fields)
+            self._record_tool_call(part, fields)
         elif kind in ("imageurl", "inputimage", "image"):
             images.append(self._read_image(fields, where))
         elif kind not in ("thinking", "reasoning"):

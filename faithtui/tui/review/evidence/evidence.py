@@ -114,7 +114,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         )
         if state.passages and not in_text:
             passage = state.passages[min(state.position.passage, len(state.passages) - 1)]
-            self._read_in_full(
+            self._open_text_dialog(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
                     lambda width: draw_evidence.full_passage(passage, numbers, width),
@@ -124,7 +124,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             )
             return
         start = transcript_lines(view, claim, spec, 100, whole=True)[1]
-        self._read_in_full(
+        self._open_text_dialog(
             TextDialog(
                 "Conversation",
                 lambda width: transcript_lines(
@@ -136,7 +136,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             number_images(view.turns),
         )
 
-    def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
+    def _open_text_dialog(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
         """Show a text, and open its images when they are wanted."""
 
         def open_images_if_wanted(answer: str | None) -> None:
@@ -181,7 +181,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         name = f"{capitalise(state.spec.units[0])} {claim.number}"
         self.input_queue.open_window(
             PickDialog(
-                f"{name} in {fmt.count_in_words(len(claim.verdicts), 'window')}",
+                f"{name} in {fmt.format_count_with_noun(len(claim.verdicts), 'window')}",
                 lambda width: draw_claims.occurrence_lines(claim, state.view, state.labels, width),
             ),
             go_to_window,
@@ -194,7 +194,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if panes.zoomed_id is None:
             panes.claims.focus()
         elif panes.zoomed_id == "windows" and state is not None and state.claim is not None:
-            window = position.verdict_in(state.claim, state.position.window).window
+            window = position.get_judge_verdict(state.claim, state.position.window).window
             panes.windows.move_to(window + 1)
 
     def action_weighting(self) -> None:

@@ -14,7 +14,7 @@ from faithtui.store.records import ClaimView, DocumentView, ReviewView
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
-    add_marks,
+    add_reviewer_evidence,
     rank_claim_passages,
 )
 from faithtui.tui.screen.controller import Controller
@@ -61,7 +61,9 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         """Rank the passages of a claim, with what is marked in them; () without a claim."""
         if claim is None:
             return ()
-        return add_marks(rank_claim_passages(view, claim, window, read), self.get_marks(claim))
+        return add_reviewer_evidence(
+            rank_claim_passages(view, claim, window, read), self.get_marks(claim)
+        )
 
     def forget_pending(self) -> None:
         """Take marks as the store has them."""
@@ -92,7 +94,9 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         """Save what is marked by now, all of it."""
         self._pending[claim.id] = marks
         name = self.screen.name_claim(claim)
-        words = f"{fmt.count_in_words(len(marks), 'stretch', 'stretches')} marked as evidence"
+        words = (
+            f"{fmt.format_count_with_noun(len(marks), 'stretch', 'stretches')} marked as evidence"
+        )
         words = f"{words if marks else 'no evidence marked'} for {name}"
         writer = self.screen.writer
         writer.set_last_event(words)
@@ -194,11 +198,11 @@ class EvidenceDialog(Dialog):
         self._show_passage()
 
     @on(WordPicker.Selected)
-    def mark_selected(self, event: WordPicker.Selected) -> None:
+    def toggle_and_save_evidence(self, event: WordPicker.Selected) -> None:
         """Mark what was selected, or no longer, and save that."""
         mark = MarkedPassage(self._document.hash, event.start, event.end)
         self._marks = self._trim_blanks(toggle_mark(self._marks, mark))
-        self.query_one(WordPicker).show_marks(self._list_stretches())
+        self.query_one(WordPicker).show_marks(self._list_marked_spans())
         self._save(self._marks)
 
     def action_passage(self, by: int) -> None:
@@ -211,7 +215,7 @@ class EvidenceDialog(Dialog):
         source = "" if not document.source else f" · {escape_line(document.source, limit=60).text}"
         self.query_one(WordPicker).show_text(
             document.text,
-            self._list_stretches(),
+            self._list_marked_spans(),
             title=f"P{document.number}{source} · {self._chosen + 1} of {len(self._passages)}",
             begin=0 if best is None else best.start,
         )
@@ -230,7 +234,7 @@ class EvidenceDialog(Dialog):
                 found.append(each._replace(start=start, end=end))
         return tuple(found)
 
-    def _list_stretches(self) -> list[tuple[int, int]]:
+    def _list_marked_spans(self) -> list[tuple[int, int]]:
         name = self._document.hash
         return [(each.start, each.end) for each in self._marks if each.document == name]
 

@@ -86,7 +86,7 @@ def open_outside(target: str) -> bool:
             return False
         return True
     command = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
-    if command is None or not _has_screen():
+    if command is None or not _has_graphical_display():
         return False
     try:
         launcher = subprocess.Popen(
@@ -104,7 +104,7 @@ def open_outside(target: str) -> bool:
         return True
 
 
-def _has_screen() -> bool:
+def _has_graphical_display() -> bool:
     """Say whether a window could be shown at all."""
     return sys.platform == "darwin" or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")

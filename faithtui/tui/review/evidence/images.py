@@ -5,7 +5,7 @@ from io import BytesIO
 
 from textual.binding import Binding
 
-from faithtui.domain.judging.image_addresses import format_address
+from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.tui.review.evidence.image_viewer import SUFFIXES, explain_blocked_url
 from faithtui.tui.review.lines.images import NumberedImage, image_list_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -69,7 +69,7 @@ class ImageOpener(Controller[FaithScreen]):
             if reason is not None:
                 self.show_message(
                     Piece(f"{name} not opened: its address {reason}: ", "warn"),
-                    escape_line(format_address(url) or "no address", limit=200),
+                    escape_line(format_address_without_secrets(url) or "no address", limit=200),
                 )
                 return
             if self.app.is_web:

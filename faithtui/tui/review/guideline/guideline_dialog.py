@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.guidelines import Guideline, default_guideline, make_digest
-from faithtui.tui.input_queue import holds_keys
+from faithtui.store.annotations.guidelines import Guideline, default_guideline, hash_guideline_text
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.review.guideline.guideline_lines import guideline_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -52,7 +52,7 @@ class GuidelineOpener(Controller[FaithScreen]):
         super().__init__(screen)
         self._metric = metric
 
-    @holds_keys(can_give_up=True)
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("guideline")
     async def action_guideline(self) -> None:
         """Show the guideline."""
@@ -60,10 +60,10 @@ class GuidelineOpener(Controller[FaithScreen]):
         versions = await self.read(self.session.store.guidelines.versions, metric)
         default = None if metric is None else default_guideline(metric)
         self.input_queue.open_window(
-            GuidelineDialog(self.session, versions, default), self._show_set
+            GuidelineDialog(self.session, versions, default), self._reload_if_guideline_set
         )
 
-    def _show_set(self, answer: str | None) -> None:
+    def _reload_if_guideline_set(self, answer: str | None) -> None:
         """Draw what is in force by now."""
         if answer == "set":
             self.screen.reload()
@@ -113,13 +113,13 @@ class GuidelineDialog(Dialog):
         super().__init__("Guideline", self._lines)
         self._session = session
         self._default = default
-        self._versions = self._with_default(versions)
+        self._versions = self._prepend_default_version(versions)
         self._version_index = len(self._versions) - 1
         self._message = ""
         """What happened last."""
         self._was_set = False
 
-    def _with_default(self, versions: Sequence[Guideline]) -> tuple[Guideline, ...]:
+    def _prepend_default_version(self, versions: Sequence[Guideline]) -> tuple[Guideline, ...]:
         return (*versions,) if self._default is None else (self._default, *versions)
 
     def action_close(self) -> None:
@@ -154,7 +154,11 @@ class GuidelineDialog(Dialog):
         for_metric = None if self._default is None else self._default.metric
         before = guidelines.current() if for_metric is None else guidelines.in_force(for_metric)
         try:
-            if before is not None and before.is_default and make_digest(text) == before.digest:
+            if (
+                before is not None
+                and before.is_default
+                and hash_guideline_text(text) == before.digest
+            ):
                 now, versions = before, guidelines.versions(for_metric)
             else:
                 now = guidelines.set(text, self._session.reviewer, metric)
@@ -171,7 +175,7 @@ class GuidelineDialog(Dialog):
             return  # It was closed meanwhile; what was saved is saved.
         self._message = words
         if versions is not None:
-            self._versions, self._was_set = self._with_default(versions), True
+            self._versions, self._was_set = self._prepend_default_version(versions), True
             self._version_index = len(self._versions) - 1
         self._redraw()
 
@@ -193,7 +197,8 @@ class GuidelineDialog(Dialog):
         last = self._version_index == len(self._versions) - 1
         head = [
             Piece(
-                _name_in_full(found, len(self._versions) - (self._default is not None)), "strong"
+                _format_version_of_count(found, len(self._versions) - (self._default is not None)),
+                "strong",
             ),
             Piece(" · in force" if last else " · replaced", "good" if last else "warn"),
         ]
@@ -218,5 +223,5 @@ class GuidelineDialog(Dialog):
         return len(self._versions) > 1 if action == "version" else True
 
 
-def _name_in_full(version: Guideline, count: int) -> str:
+def _format_version_of_count(version: Guideline, count: int) -> str:
     return "default" if version.is_default else f"version {version.number} of {count}"

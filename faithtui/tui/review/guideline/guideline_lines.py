@@ -29,7 +29,7 @@ def draw_guideline(pane: Pane, guideline: Guideline | None, key: str) -> None:
         guideline: What is in force; None: nothing is.
         key: What opens all of it, and its versions.
     """
-    name = "" if guideline is None else f" · {name_version(guideline)}"
+    name = "" if guideline is None else f" · {format_version_name(guideline)}"
     pane.show(
         lambda width: guideline_lines("" if guideline is None else guideline.text, width),
         title=f"Guideline{name}",
@@ -38,7 +38,7 @@ def draw_guideline(pane: Pane, guideline: Guideline | None, key: str) -> None:
     pane.hint = f"{key} versions"
 
 
-def name_version(guideline: Guideline) -> str:
+def format_version_name(guideline: Guideline) -> str:
     """Name a version: `default`, or `version 2`."""
     return "default" if guideline.is_default else f"version {guideline.number}"
 

@@ -55,7 +55,7 @@ class ClaimRange(Controller["ReviewScreen"]):
             self.screen.redraw()
             return
         words = (
-            f"{fmt.count_in_words(len(chosen), *state.spec.units)} = "
+            f"{fmt.format_count_with_noun(len(chosen), *state.spec.units)} = "
             f"{fmt.describe_label(verdict, state.labels)}"
         )
 

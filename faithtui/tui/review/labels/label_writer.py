@@ -56,7 +56,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._told: tuple[Piece, ...] = ()
         """What was said of a save in this conversation, last."""
 
-    def leave_when_saved(self) -> None:
+    def open_next_conversation_when_saved(self) -> None:
         """Go to the next conversation once what is on its way is saved.
 
         Keys wait for it; verdicts that are typed ahead are refused when it is shown.
@@ -64,7 +64,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._is_leaving = True
         self.input_queue.hold_keys(self)
 
-    def cancel_leaving(self) -> None:
+    def cancel_opening_next_conversation(self) -> None:
         """Stay in this conversation after all."""
         self._is_leaving = False
         self.input_queue.release_keys(self)
@@ -77,7 +77,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Name the act that was the last one, for the pane of the verdict."""
         self.last_act_words = words
 
-    def take_just_saved(self) -> tuple[Piece, ...]:
+    def take_last_saved_message(self) -> tuple[Piece, ...]:
         """Give what was said of the run's last verdict, once."""
         told, self._just_saved = self._just_saved, ()
         return told
@@ -85,7 +85,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     def clear(self) -> None:
         """Forget what was said of what is drawn no more."""
         self.last_act_words, self._just_saved = "", ()
-        self.cancel_leaving()
+        self.cancel_opening_next_conversation()
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
@@ -99,7 +99,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         labels = self.screen.review_state.labels if self.screen.review_state else None
         label = fmt.describe_label(verdict, labels) if labels else verdict
         words = f"{self.screen.name_claim(claim)} = {label}"
-        self._paint_verdict((claim,), verdict)
+        self._record_pending_verdict((claim,), verdict)
         self.set_last_event(words)
         self.submit_event(
             claim.id,
@@ -118,7 +118,7 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
         """Save one verdict on several claims, as one step."""
-        self._paint_verdict(claims, verdict)
+        self._record_pending_verdict(claims, verdict)
         self.set_last_event(words)
         run = None if self.screen.view is None else self.screen.view.run.id
         self._submit(
@@ -153,7 +153,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     ) -> None:
         """Save an act that is no verdict of one's own."""
         if verdict is not None:
-            self._paint_verdict((claim,), verdict)
+            self._record_pending_verdict((claim,), verdict)
         self.submit_event(
             claim.id,
             words,
@@ -172,7 +172,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             sample=self.find_sample_of_claim(claim),
         )
 
-    def _paint_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
+    def _record_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
         for claim in claims:
             self.pending_verdicts[claim.id] = verdict
             self._claims_before.setdefault(claim.id, claim)
@@ -226,7 +226,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
         self._show_and_keep_message(*self._unsaved_pieces(), *told)
-        self._end_save()
+        self._reload_when_all_saved()
 
     def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
         """Show claims as they were before, and go back to the first one that was not saved."""
@@ -236,7 +236,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.pending_verdicts.pop(claim, None)
             self.screen.verdicts.forget_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()
-        self.cancel_leaving()
+        self.cancel_opening_next_conversation()
         self.screen.marking.forget_pending()
         self.last_act_words = ""
         self._unsaved.append(words)
@@ -244,12 +244,12 @@ class LabelWriter(Controller["ReviewScreen"]):
         state = self.screen.review_state
         if state is not None:
             before = [self._claims_before.get(each) for each in claims]
-            view = position.restore_claims(state.view, [each for each in before if each])
+            view = position.restore_human_labels(state.view, [each for each in before if each])
             at = self.screen.review_position
             if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
                 at = replace(at, claim=claims[0])
             self.screen.show_state(replace(state, view=view), at, fresh=False)
-        self._end_save()
+        self._reload_when_all_saved()
 
     def _unsaved_pieces(self) -> tuple[Piece, ...]:
         """Name what could not be saved, before what else is said; () where there is nothing."""
@@ -273,7 +273,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         told = self.last_act_words
         self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE
 
-    def _end_save(self) -> None:
+    def _reload_when_all_saved(self) -> None:
         """Read again when nothing is on its way any more."""
         self.in_flight -= 1
         if self.in_flight:
@@ -282,7 +282,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.pending_verdicts.clear()
         self._claims_before.clear()
         if self._is_leaving:
-            self.cancel_leaving()
+            self.cancel_opening_next_conversation()
             self.screen.loader.load_next_unlabelled(1, after_verdict=True)
         else:
             self.screen.loader.read_again()

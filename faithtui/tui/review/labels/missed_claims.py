@@ -56,7 +56,7 @@ class AnswerClaims:
         )
 
 
-def describe_answer(view: "ReviewView", turn: int) -> str:
+def describe_added_claims(view: "ReviewView", turn: int) -> str:
     """Say how many claims the reviewer added to an answer, and whether they declared it complete.
 
     Returns:
@@ -238,7 +238,7 @@ class MissedClaimsDialog(Dialog):
             self._close_line()
 
     @on(PlainInput.FocusMoved, "#typed")
-    def leave_line(self) -> None:
+    def add_typed_on_blur(self) -> None:
         """Add what was typed when another pane takes the keys."""
         line = self.query_one("#typed", PlainInput)
         if not line.display:

@@ -52,7 +52,7 @@ class Notes(Controller["ReviewScreen"]):
             return
         self.noted_claim = claim
         self.screen.note.drop_held_text()
-        self.screen.open_line(self.screen.note, note)
+        self.screen.show_input_line(self.screen.note, note)
 
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""

@@ -37,16 +37,16 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
     ]
 
     def __init__(self, screen: "ReviewScreen") -> None:
-        super().__init__(screen, self._show_step)
+        super().__init__(screen, self._go_to_undone_claim)
 
     def action_undo(self) -> None:
         """Take back the last step; a code does not belong to a verdict taken back."""
         self.screen.verdicts.forget_last_verdict()
         super().action_undo()
 
-    def _show_step(self, step: UndoneStep) -> None:
+    def _go_to_undone_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned."""
-        self.screen.writer.cancel_leaving()
+        self.screen.writer.cancel_opening_next_conversation()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
         elif step.acts[0].mark in _ANSWER_MARKS:
@@ -82,7 +82,9 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
     def _describe_step(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.name_claim(claim)
         if len(acts) > 1:
-            return f"{fmt.count_in_words(len(acts), 'verdict')} given at once, from {what} on"
+            return (
+                f"{fmt.format_count_with_noun(len(acts), 'verdict')} given at once, from {what} on"
+            )
         if act.verdict is not None:
             word = position.translate_label(state.view, act.verdict) or act.verdict
             return f"{what} = {fmt.describe_label(word, state.labels)}"

@@ -11,7 +11,7 @@ from faithtui.store.records import ClaimView
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
-from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, call_with_row
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_row_answer_callback
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -126,7 +126,7 @@ class Verdicts(Controller["ReviewScreen"]):
             case "unsure":
                 self._toggle_unsure(claim)
             case "code":
-                self._list_codes(claim)
+                self._open_reason_code_list(claim)
             case _:
                 self._toggle_code(claim, event.action.removeprefix("code-"))
 
@@ -183,7 +183,7 @@ class Verdicts(Controller["ReviewScreen"]):
 
     # What belongs to a verdict
 
-    def _find_verdict(self, claim: ClaimView) -> LastVerdict | None:
+    def _find_verdict_to_annotate(self, claim: ClaimView) -> LastVerdict | None:
         """Find the verdict a code or a doubt is about: the last one, else the chosen claim's.
 
         Returns:
@@ -197,9 +197,9 @@ class Verdicts(Controller["ReviewScreen"]):
         self.refuse("reason codes and low confidence belong to a label of yours: give one first")
         return None
 
-    def _list_codes(self, claim: ClaimView) -> None:
+    def _open_reason_code_list(self, claim: ClaimView) -> None:
         """Let a code be chosen from a list."""
-        found = self._find_verdict(claim)
+        found = self._find_verdict_to_annotate(claim)
         if found is None:
             return
         entries = [
@@ -210,34 +210,34 @@ class Verdicts(Controller["ReviewScreen"]):
         given = names.index(found.code) if found.code in names else 0
         self.input_queue.open_window(
             KeyListDialog("Reason code of the last verdict", entries, chosen=given),
-            call_with_row(lambda row: self._toggle_code(claim, names[row])),
+            make_row_answer_callback(lambda row: self._toggle_code(claim, names[row])),
         )
 
     def _toggle_code(self, claim: ClaimView, name: str) -> None:
         """Say which stage failed; the same key again takes it back."""
-        found = self._find_verdict(claim)
+        found = self._find_verdict_to_annotate(claim)
         if found is None:
             return
         title = next(code.title for code in REASON_CODES if code.name == name)
         code = None if found.code == name else name
-        words = f"{self._name_verdict_claim(found)}: " + (f"code {title}" if code else "no code")
+        words = f"{self._format_claim_number(found)}: " + (f"code {title}" if code else "no code")
         self._save_event_on_last_verdict(found, Action.CODED, words, code=code)
         self._update_last_verdict(found, code, found.unsure)
 
     def _toggle_unsure(self, claim: ClaimView) -> None:
         """Say that one is not sure of a verdict, or is again."""
-        found = self._find_verdict(claim)
+        found = self._find_verdict_to_annotate(claim)
         if found is None:
             return
         mark = LabelMark.SURE if found.unsure else LabelMark.UNSURE
         words = (
-            f"{self._name_verdict_claim(found)}: "
+            f"{self._format_claim_number(found)}: "
             f"{'sure again' if found.unsure else 'low confidence'}"
         )
         self._save_event_on_last_verdict(found, Action.MARKED, words, mark=mark)
         self._update_last_verdict(found, found.code, not found.unsure)
 
-    def _name_verdict_claim(self, found: LastVerdict) -> str:
+    def _format_claim_number(self, found: LastVerdict) -> str:
         return f"{self.screen.unit_word} {found.number}"
 
     def _save_event_on_last_verdict(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
-from faithtui.domain.text.evidence import find_sentence
+from faithtui.domain.text.evidence import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
@@ -14,7 +14,7 @@ from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
     join_line_ends,
-    mark_claim,
+    highlight_unsupported_words,
     tokenise_claim,
 )
 from faithtui.tui.review.lines.images import image_lines, image_numbers
@@ -53,9 +53,9 @@ def claim_card(
         lines += _turn_images(view, claim.turn, width)
         return [*lines, BLANK, *_question_lines(view, claim, width)]
     hidden = claim.id in view.hidden
-    lines = wrap(mark_claim(claim, None if hidden else best), width - 1, first=pad)
+    lines = wrap(highlight_unsupported_words(claim, None if hidden else best), width - 1, first=pad)
     if beside_answer and claim.kind == "claim":
-        return lines + _added_lines(view, claim, read, hidden, width)
+        return lines + _words_not_in_answer_lines(view, claim, read, hidden, width)
     lines.append(BLANK)
     if claim.kind == "statement":
         return lines + _statement_lines(view, claim, read, hidden, width)
@@ -81,12 +81,12 @@ def quote_span(content: str, span: Span) -> list[Piece]:
     ]
 
 
-def find_nearest_words(claim: ClaimView | None, read: TokenisedView) -> Span | None:
+def find_nearest_sentence(claim: ClaimView | None, read: TokenisedView) -> Span | None:
     """Find the sentence of an answer that is nearest to a claim that does not stand in it."""
     source = None if claim is None else read.turns.get(claim.turn)
     if claim is None or source is None or claim.span is not None or claim.kind != "claim":
         return None
-    place = find_sentence(tokenise_claim(claim), source)
+    place = find_source_sentence(tokenise_claim(claim), source)
     return None if place is None else source.sentences[place]
 
 
@@ -94,7 +94,7 @@ def _list_texts_before(claim: ClaimView, read: TokenisedView) -> list[TokenisedT
     return [text for position, text in read.turns.items() if position < claim.turn]
 
 
-def _added_lines(
+def _words_not_in_answer_lines(
     view: ReviewView, claim: ClaimView, read: TokenisedView, hidden: bool, width: int
 ) -> list[Line]:
     """Say which words of a claim the answer lacks; [] where it stands in it as it is."""
@@ -141,7 +141,7 @@ def _source_lines(
     if not hidden:
         words = _origin_pieces(said, trace_origin(said, source, before), name)
         lines += wrap(words, width - 1, first=pad, most=3)
-    place = find_sentence(said, source)
+    place = find_source_sentence(said, source)
     quote = (
         [join_line_ends(text[:600])] if place is None else quote_span(text, source.sentences[place])
     )

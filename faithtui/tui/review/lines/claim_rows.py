@@ -24,7 +24,7 @@ from faithtui.tui.review.position import (
     is_open,
     list_claims,
     translate_label,
-    verdict_in,
+    get_judge_verdict,
 )
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -126,10 +126,12 @@ def lay_out_rows(
     layout = RowLayout(width, digits, windows, len(view.windows), cell, 1, heading)
     if spec.units[0] == "answer":
         return layout
-    return replace(layout, lines=_count_lines(list_claims(view, focus.window), layout, height))
+    return replace(
+        layout, lines=_find_max_lines_per_claim(list_claims(view, focus.window), layout, height)
+    )
 
 
-def _count_lines(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
+def _find_max_lines_per_claim(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
     """Count the lines that a claim may take so that all claims are seen; short ones take less."""
     room = height - layout.heading
     least = 2 if layout.windows and layout.text_width < ENOUGH_TEXT and room >= 8 else 1
@@ -213,7 +215,7 @@ def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels:
     """Give the judge's verdict: a letter, ! for nothing, a shade where it is hidden."""
     if claim.id in view.hidden:
         return Piece(fmt.HIDDEN_CELL, "quiet")
-    label = verdict_in(claim, window).label
+    label = get_judge_verdict(claim, window).label
     return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
 
 
@@ -232,7 +234,7 @@ def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
     return Piece(letter, "human strong")
 
 
-def make_mark_piece(claim: ClaimView) -> Piece:
+def make_flag_or_note_piece(claim: ClaimView) -> Piece:
     """Give the mark of what a reviewer wrote down beside a verdict, the weightiest one."""
     mine = claim.mine
     if mine is None:
@@ -263,7 +265,7 @@ def _claim_lines(
     ]
     if not layout.windows:
         first += [judge_letter(view, claim, focus.window, labels), Piece(" ")]
-    first += [human_letter(view, claim, labels), make_mark_piece(claim), Piece("  ")]
+    first += [human_letter(view, claim, labels), make_flag_or_note_piece(claim), Piece("  ")]
     words = _wrap_words(claim.text, look, layout, layout.lines)
     cells = _window_cells(claim, labels, layout)
     lines = []

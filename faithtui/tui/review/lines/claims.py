@@ -71,7 +71,7 @@ def index_passages_by_number(view: ReviewView) -> Mapping[int, tuple[DocumentVie
     return found
 
 
-def _nothing_judged(view: ReviewView, spec: "MetricSpec") -> str:
+def _explain_empty_window(view: ReviewView, spec: "MetricSpec") -> str:
     """Say what becomes of a window in which nothing was judged, by the rule of the run."""
     if view.is_blind:
         return spec.nothing_judged
@@ -94,7 +94,7 @@ def no_claims_lines(
         "pending": "This conversation has not been judged yet.",
         "skipped": "It was skipped:",
         "failed": "It failed:",
-        "done": _nothing_judged(view, spec),
+        "done": _explain_empty_window(view, spec),
     }[view.item.state.value]
     lines += wrap([Piece(words)], width, first=[Piece(" ")])
     if why and why != words:
@@ -103,7 +103,7 @@ def no_claims_lines(
         BLANK,
         *wrap(
             [
-                *keys.make_pieces(
+                *keys.fill_in_keys_as_pieces(
                     f"{{review.next-unlabelled}} goes to the next {spec.units[0]} without a "
                     "verdict, {go.conversations} to the list.",
                     "quiet",
@@ -156,7 +156,7 @@ def occurrence_lines(
             ],
             row=row,
         )
-        if is_worded_otherwise(claim, verdict):
+        if is_judge_wording_unlike_label(claim, verdict):
             lines += wrap(
                 [Piece("wrote: ", "quiet"), escape_line(verdict.word or "", limit=400)],
                 width - 1,
@@ -169,7 +169,7 @@ def occurrence_lines(
     return lines
 
 
-def is_worded_otherwise(claim: ClaimView, verdict: WindowVerdictView) -> bool:
+def is_judge_wording_unlike_label(claim: ClaimView, verdict: WindowVerdictView) -> bool:
     """Say whether the judge wrote something else than the label that was read from it.
 
     On a whole answer its reply is always worth reading: the label was read out of a text.
@@ -179,7 +179,7 @@ def is_worded_otherwise(claim: ClaimView, verdict: WindowVerdictView) -> bool:
     return claim.kind == "answer" or verdict.word.strip().casefold() != verdict.label
 
 
-def words_lines(words: str, width: int) -> list[Line]:
+def wrap_sentence(words: str, width: int) -> list[Line]:
     """Write a sentence of ours."""
     return wrap([Piece(words)], width - 1, first=[Piece(" ")])
 

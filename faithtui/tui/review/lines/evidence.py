@@ -19,7 +19,7 @@ from faithtui.domain.text.evidence import (
     RankedPassage,
     WordMark,
     choose_excerpt,
-    find_sentence,
+    find_source_sentence,
     rank_passages,
 )
 from faithtui.domain.text.sentence_index import is_in_ascending_list
@@ -30,7 +30,7 @@ from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthVie
 from faithtui.tui.review.lines.images import image_lines, image_numbers
 from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.markup import shorten_markup
-from faithtui.tui.review.lines.transcript import explain_not_used
+from faithtui.tui.review.lines.transcript import explain_unread_context
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -125,10 +125,12 @@ def truth_sets(claim: ClaimView, by_id: Mapping[TruthId, TruthView]) -> list[lis
     return [sorted(sets[number], key=lambda truth: truth.number) for number in sorted(sets)]
 
 
-def name_other_windows(truths: Sequence[TruthView], window: int) -> str:
+def format_other_windows(truths: Sequence[TruthView], window: int) -> str:
     """Say in which windows truths are all in view, unless they are in this one: ` in w4-6`."""
     common = frozenset.intersection(*(frozenset(truth.windows) for truth in truths))
-    return f" in {fmt.name_windows(tuple(common))}" if common and window not in common else ""
+    return (
+        f" in {fmt.format_window_ranges(tuple(common))}" if common and window not in common else ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class RankedPassageView:
     """What the reviewer marked in it as evidence, in order."""
 
 
-def add_marks(
+def add_reviewer_evidence(
     passages: Sequence[RankedPassageView], marks: Sequence[MarkedPassage]
 ) -> tuple[RankedPassageView, ...]:
     """Put what a reviewer marked into the passages it stands in."""
@@ -186,13 +188,13 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
     }
     said = {turn.position: turn.content for turn in view.turns}
     drawn = {truth.id: truth for truth in view.truths}
-    most = _limit_text_length([*map(len, texts.values()), *map(len, said.values())])
+    most = _compute_length_limit([*map(len, texts.values()), *map(len, said.values())])
     documents = LazyMapping(texts, lambda number: tokenise_text(texts[number][:most]))
     truths = LazyMapping(drawn, lambda each: tokenise_text(drawn[each].text[:PANE_TEXT_LIMIT]))
 
     @cache
     def index_facts() -> TruthIndex:
-        if _are_messages(view):
+        if _are_references_messages(view):
             return TruthIndex(())
         numbers = {each.text[:PANE_TEXT_LIMIT]: number for number, each in drawn.items()}
         return TruthIndex(numbers, lambda text: truths[numbers[text]])
@@ -200,7 +202,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
     def find_place(each: TruthId) -> int | None:
         truth = drawn[each]
         source = None if truth.document is None else documents.get(truth.document)
-        return None if source is None else find_sentence(truths[each], source, truth.span)
+        return None if source is None else find_source_sentence(truths[each], source, truth.span)
 
     tokenised = TokenisedView(
         documents,
@@ -219,7 +221,7 @@ def tokenise_claim(claim: ClaimView) -> TokenisedText:
     return tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
 
 
-def _limit_text_length(lengths: Iterable[int]) -> int:
+def _compute_length_limit(lengths: Iterable[int]) -> int:
     """Say how many characters of each text are compared, so that all together are not too many."""
     ordered = sorted(lengths)
     room = _MAX_TOTAL_COMPARED
@@ -244,7 +246,7 @@ def describe_compared_part(claim: ClaimView, passages: Sequence[RankedPassageVie
     return f"compared: {' and '.join(parts)}" if parts else None
 
 
-def _are_messages(view: ReviewView) -> bool:
+def _are_references_messages(view: ReviewView) -> bool:
     """Whether what is checked against are messages: nothing of a passage is lost in those."""
     asked = {turn.content for turn in view.turns if turn.role == "user"}
     return all(
@@ -316,13 +318,13 @@ def rank_claim_passages(
             # What was not in view is only worth a look where it would have settled the claim.
             if where == "elsewhere" and ranked.match < QUOTE_MIN_SHARE and key not in named:
                 continue
-            lost = list_lost_facts(view, claim, key, read) if where == "turn" else ()
+            lost = list_uncovered_facts(view, claim, key, read) if where == "turn" else ()
             found.append(
                 RankedPassageView(
                     *group[key],
                     where,
                     read.documents[key],
-                    _quote_lost_facts(ranked, lost, read.documents[key]),
+                    _quote_uncovered_facts(ranked, lost, read.documents[key]),
                     tuple(numbers.get(key, ())),
                     joined,
                     lost_count=len(lost),
@@ -331,7 +333,7 @@ def rank_claim_passages(
     return tuple(found)
 
 
-def _quote_lost_facts(
+def _quote_uncovered_facts(
     ranked: RankedPassage, lost: Sequence[MissingFact], passage: TokenisedText
 ) -> RankedPassage:
     """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
@@ -352,7 +354,7 @@ def _quote_lost_facts(
     )
 
 
-def list_lost_facts(
+def list_uncovered_facts(
     view: ReviewView, claim: ClaimView, document: int, read: TokenisedView
 ) -> tuple[MissingFact, ...]:
     """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
@@ -440,12 +442,12 @@ def passage_lines(
         lines += wrap(excerpt, width - 1, first=[Piece("  ")])
         lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
         if number == 0 and passage.is_ranked and claim.id not in view.hidden:
-            lines += lacking_lines(claim, passages, width)
+            lines += missing_word_lines(claim, passages, width)
         lines.append(BLANK)
     return lines, starts
 
 
-def lacking_lines(
+def missing_word_lines(
     claim: ClaimView, passages: Sequence[RankedPassageView], width: int
 ) -> list[Line]:
     """Say which words of a claim the best passage lacks, and which of them no passage has.
@@ -473,7 +475,7 @@ def lacking_lines(
     return lines
 
 
-def mark_claim(claim: ClaimView, best: RankedPassageView | None) -> list[Piece]:
+def highlight_unsupported_words(claim: ClaimView, best: RankedPassageView | None) -> list[Piece]:
     """Give a claim with the words marked that its best passage contradicts, or does not have."""
     looks: dict[Span, str] = {}
     if best is not None and best.is_ranked:
@@ -505,7 +507,9 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
     if passage.lost_count:
         pieces.append(
-            Piece(f" · {fmt.count_in_words(passage.lost_count, 'fact')} in no truth", "warn")
+            Piece(
+                f" · {fmt.format_count_with_noun(passage.lost_count, 'fact')} in no truth", "warn"
+            )
         )
     if passage.marked:
         pieces.append(Piece(" · {marked}", "human strong"))
@@ -538,13 +542,15 @@ def excerpt_passage(
     for number, part in enumerate(parts):
         if number or passage.read.text[: part.start].strip():
             pieces.append(Piece("… " if number == 0 else " … ", "quiet"))
-        pieces += mark_passage(passage, part, one_line=True)
+        pieces += highlight_passage_quotes(passage, part, one_line=True)
     if parts[-1].end < len(passage.document.text.rstrip()):
         pieces.append(Piece(" …", "quiet"))
     return pieces
 
 
-def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
+def highlight_passage_quotes(
+    passage: RankedPassageView, part: Span, *, one_line: bool = False
+) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
     make = _make_short_piece if one_line else _make_full_piece
@@ -602,7 +608,7 @@ def full_passage(
     images = image_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
     if not length:
         return [*heading, BLANK, make_line(Piece(" (empty)", "quiet")), *images]
-    pieces = mark_passage(passage, Span(0, min(length, FULL_TEXT_LIMIT)))
+    pieces = highlight_passage_quotes(passage, Span(0, min(length, FULL_TEXT_LIMIT)))
     if length > FULL_TEXT_LIMIT:
         pieces.append(Piece(f"… ({length - FULL_TEXT_LIMIT:,} more characters)", "quiet"))
     return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
@@ -631,6 +637,6 @@ def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: 
     unused = [each for each in view.turns if each.role == "user" and each.documents]
     if unused:
         turns = ", ".join(str(each.position + 1) for each in unused)
-        words = f"There is context on user turn {turns}, {explain_not_used(spec)}."
+        words = f"There is context on user turn {turns}, {explain_unread_context(spec)}."
         lines += wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
     return lines

@@ -20,7 +20,7 @@ _CODE: Final = re.compile(r"`([^`\n]{1,300})`")
 def shorten_markup(text: str) -> str:
     """Drop marks of Markdown, and leave of long addresses the host and the end."""
     if "://" in text:
-        text = _LINK.sub(lambda found: f"{found[1]} ({_name_host(found[2])})", text)
+        text = _LINK.sub(lambda found: f"{found[1]} ({_get_host(found[2])})", text)
         text = _ADDRESS.sub(lambda found: _shorten_address(found[0]), text)
     if "#" in text:
         text = _HEADING.sub("", text)
@@ -29,11 +29,11 @@ def shorten_markup(text: str) -> str:
     return _CODE.sub(r"\1", text) if "`" in text else text
 
 
-def _name_host(address: str) -> str:
+def _get_host(address: str) -> str:
     return address.partition("://")[2].partition("/")[0]
 
 
 def _shorten_address(address: str) -> str:
     if len(address) <= LONGEST_ADDRESS:
         return address
-    return f"{_name_host(address)}/…{address[-_END_SHOWN:]}"
+    return f"{_get_host(address)}/…{address[-_END_SHOWN:]}"

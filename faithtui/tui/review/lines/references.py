@@ -10,7 +10,7 @@ from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     TokenisedView,
     join_line_ends,
-    list_lost_facts,
+    list_uncovered_facts,
     tokenise_claim,
     truth_sets,
 )
@@ -58,12 +58,12 @@ def reference_lines(
         return wrap([Piece(fmt.HIDDEN, "quiet"), Piece(f" {words}", "quiet")], width - 1, first=pad)
     if not view.truths:
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
-    lines = named_reference_lines(view, claim, window, spec, width, read)
+    lines = judge_named_reference_lines(view, claim, window, spec, width, read)
     if not lines and claim.id not in view.hidden:
         words = f"no {name_references(spec)} cited"
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
-        lines += lost_lines(view, claim, read, width)
+        lines += uncovered_fact_lines(view, claim, read, width)
     home = window if window is not None else claim.home_verdict.window
     named = {each.truth for each in claim.evidence}
     rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
@@ -72,7 +72,7 @@ def reference_lines(
     if not spec.references_are_facts:
         lines.append(make_line(Piece(f" others in w{home + 1}", "quiet")))
         for truth in rest:
-            lines += _reference_lines(view, truth, spec, width, "quiet", "", read)
+            lines += _single_reference_lines(view, truth, spec, width, "quiet", "", read)
         return lines
     if not read.is_filled:
         words = f"others in w{home + 1} are being compared …"
@@ -83,7 +83,7 @@ def reference_lines(
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
         share = shares[truth.number]
         note = f"similarity {share:.2f}" if share >= SIMILAR_FROM else ""
-        lines += _reference_lines(view, truth, spec, width, "quiet", note, read)
+        lines += _single_reference_lines(view, truth, spec, width, "quiet", note, read)
     return lines
 
 
@@ -98,21 +98,21 @@ def are_references_hidden(view: ReviewView, claim: ClaimView | None) -> bool:
     return not view.truths or (claim is not None and claim.id in view.hidden)
 
 
-def lost_lines(view: ReviewView, claim: ClaimView, read: TokenisedView, width: int) -> list[Line]:
+def uncovered_fact_lines(
+    view: ReviewView, claim: ClaimView, read: TokenisedView, width: int
+) -> list[Line]:
     """Say what the passages of a claim's turn tell and no truth does; [] for nothing."""
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     lines: list[Line] = []
     for document in turn.documents or () if turn is not None else ():
-        facts = list_lost_facts(view, claim, document.number, read)
+        facts = list_uncovered_facts(view, claim, document.number, read)
         if not facts:
             continue
-        words = (
-            f"P{document.number} has {fmt.count_in_words(len(facts), 'fact')} that no truth covers:"
-        )
+        words = f"P{document.number} has {fmt.format_count_with_noun(len(facts), 'fact')} that no truth covers:"
         lines += wrap([Piece(words, "warn strong")], width - 1, first=[Piece(" ! ", "warn strong")])
         for fact in facts[:_MOST_LOST]:
             lines += wrap(
-                _lost_fact_pieces(document.text, fact),
+                _uncovered_fact_pieces(document.text, fact),
                 width - 1,
                 first=[Piece("   ")],
                 most=_LINES_OF_LOST,
@@ -126,7 +126,7 @@ def lost_lines(view: ReviewView, claim: ClaimView, read: TokenisedView, width: i
     return lines
 
 
-def _lost_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
+def _uncovered_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
     """Quote what was lost, with the words that decide marked."""
     pieces = [Piece("«", "quote")]
     start = fact.span.start
@@ -141,7 +141,7 @@ def _lost_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
 _VERBS = {"contradicts": "contradict", "supports": "support", "partial": "support a part of"}
 
 
-def named_reference_lines(
+def judge_named_reference_lines(
     view: ReviewView,
     claim: ClaimView,
     window: int | None,
@@ -176,12 +176,12 @@ def named_reference_lines(
         lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
         for truth in chosen:
             note = "" if home in truth.windows else f"not in w{home + 1}"
-            lines += _reference_lines(view, truth, spec, width, look, note, read)
+            lines += _single_reference_lines(view, truth, spec, width, look, note, read)
         lines.append(BLANK)
     return lines
 
 
-def _reference_lines(
+def _single_reference_lines(
     view: ReviewView,
     truth: TruthView,
     spec: "MetricSpec",
@@ -202,7 +202,7 @@ def _reference_lines(
             turn.images, image_numbers(view.turns), width - 1, [Piece(" " * (cells + 2))]
         )
         return wrap(pieces, width - 1, first=first) + images
-    where = _name_source(truth, read) if truth.document is not None else ""
+    where = _describe_truth_source(truth, read) if truth.document is not None else ""
     tail = " ".join(word for word in (where, note) if word)
     pieces = [escape_line(truth.text, plain)]
     if tail:
@@ -212,7 +212,7 @@ def _reference_lines(
     return wrap(pieces, width - 1, first=first)
 
 
-def _name_source(truth: TruthView, read: TokenisedView) -> str:
+def _describe_truth_source(truth: TruthView, read: TokenisedView) -> str:
     """Name the document of a truth and which of its sentences it was drawn from."""
     sentence = read.places.get(truth.id)
     return f"P{truth.document}" + ("" if sentence is None else f" s{sentence + 1}")

@@ -25,7 +25,9 @@ class SessionFacts:
     """The annotator's own second verdicts."""
 
 
-def session_words(facts: SessionFacts, left: int, where: str, *, has_timer: bool) -> str:
+def describe_session_progress(
+    facts: SessionFacts, left: int, where: str, *, has_timer: bool
+) -> str:
     """Say how a session goes on, the weightiest first: the line may be cut.
 
     Args:

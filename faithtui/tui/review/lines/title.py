@@ -56,7 +56,7 @@ def title_pieces(
     # Where one is counts for more than the conversation's name, and than the run's number.
     left = room - len(where)
     fitting = [each for each in heads if width_of([Piece(each)]) + 2 <= left]
-    head = fitting[0] if fitting else _shorten_head(cursor, left - 2)
+    head = fitting[0] if fitting else _shorten_queue_name(cursor, left - 2)
     return [Piece(f"  {head}{where}" if head else where.replace(" > ", "  ", 1), "quiet")], right
 
 
@@ -66,7 +66,7 @@ def _list_titles(run: int, cursor: QueuePosition | None) -> Iterator[str]:
         yield f"#{run}"
         return
     queue = cursor.queue
-    title, count = escape_line(queue.title, limit=_WIDEST_QUEUE).text, _count_done(cursor)
+    title, count = escape_line(queue.title, limit=_WIDEST_QUEUE).text, _format_done_of_total(cursor)
     if queue.is_convenience:
         yield f"#{run} > {title}, not a random sample {count}"
         yield f"{title}, not a random sample {count}"
@@ -74,15 +74,15 @@ def _list_titles(run: int, cursor: QueuePosition | None) -> Iterator[str]:
     yield f"{title} {count}"
 
 
-def _shorten_head(cursor: QueuePosition | None, room: int) -> str:
+def _shorten_queue_name(cursor: QueuePosition | None, room: int) -> str:
     """Shorten the name of a queue, so that it is seen how much of it is done."""
     if cursor is None:
         return ""
-    count = _count_done(cursor)
+    count = _format_done_of_total(cursor)
     left = room - len(count) - 1
     title = escape_line(cursor.queue.title, limit=_WIDEST_QUEUE).text
     return f"{fit_text(title, left)} {count}" if left >= 2 else count
 
 
-def _count_done(cursor: QueuePosition) -> str:
+def _format_done_of_total(cursor: QueuePosition) -> str:
     return f"{len(cursor.answered_claims)}/{len(cursor.queue.entries)}"

@@ -171,10 +171,10 @@ class _TurnDrawing:
         who = "user" if turn.role == "user" else "bot "
         first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
         if self.width < HANGING_FROM:
-            pieces = [*first, *self._said_pieces(turn, claim)]
+            pieces = [*first, *self._turn_text_pieces(turn, claim)]
             lines = wrap(pieces, self.width - 1, rest=indent, most=most_lines)
         else:
-            pieces = self._said_pieces(turn, claim)
+            pieces = self._turn_text_pieces(turn, claim)
             lines = wrap(pieces, self.width - 1, first=first, most=most_lines)
         lines += image_lines(turn.images, self.numbers, self.width - 1, indent)
         lines += _passage_number_lines(turn, claim, self.numbers, self.spec, self.width, indent)
@@ -183,7 +183,7 @@ class _TurnDrawing:
             lines += wrap(words, self.width - 1, first=indent)
         return lines
 
-    def _said_pieces(self, turn: TurnView, claim: ClaimView | None) -> list[Piece]:
+    def _turn_text_pieces(self, turn: TurnView, claim: ClaimView | None) -> list[Piece]:
         """Give what is said: the claim's words between « », or else the nearest ones in ‹ ›."""
         own = claim.span if claim is not None and claim.kind == "claim" else None
         span = own or (None if claim is None else self.near)
@@ -222,7 +222,7 @@ def _passage_number_lines(
         if not documents:
             return []
         return wrap(
-            [Piece(names, "quiet"), Piece(f" {explain_not_used(spec)}", "warn")],
+            [Piece(names, "quiet"), Piece(f" {explain_unread_context(spec)}", "warn")],
             width - 1,
             first=indent,
         )
@@ -241,7 +241,7 @@ def _passage_number_lines(
     return lines
 
 
-def explain_not_used(spec: "MetricSpec") -> str:
+def explain_unread_context(spec: "MetricSpec") -> str:
     """Say that a metric does not read a context."""
     return f"not used: this metric reads {spec.context_from}"
 

@@ -8,14 +8,14 @@ from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import name_references, reference_letter
-from faithtui.tui.review.lines.claims import is_worded_otherwise
+from faithtui.tui.review.lines.claims import is_judge_wording_unlike_label
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     STANCE_WORDS,
-    name_other_windows,
+    format_other_windows,
     truth_sets,
 )
-from faithtui.tui.review.position import ReviewPosition, translate_label, verdict_in
+from faithtui.tui.review.position import ReviewPosition, translate_label, get_judge_verdict
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -75,12 +75,12 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
     """Draw the verdict, in a strip where the pane is low and wide, else as a column."""
     if shown_view.claim is None:
         return [make_line(Piece(" nothing to judge here", "quiet"))]
-    if is_strip(width, height):
+    if uses_strip_layout(width, height):
         return _strip_lines(shown_view, shown_view.claim, width)
     return _column_lines(shown_view, shown_view.claim, width)
 
 
-def is_strip(width: int, height: int) -> bool:
+def uses_strip_layout(width: int, height: int) -> bool:
     """Say whether a pane is too low for a column, and wide or very low."""
     return height < 6 or (height < 10 and width >= 70)
 
@@ -136,8 +136,8 @@ def _get_own_verdict(shown_view: VerdictView, claim: ClaimView) -> str | None:
 
 def _judge_wording_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     """Give what the judge wrote where that is not the label itself."""
-    verdict = verdict_in(claim, shown_view.focus.window)
-    if not is_worded_otherwise(claim, verdict):
+    verdict = get_judge_verdict(claim, shown_view.focus.window)
+    if not is_judge_wording_unlike_label(claim, verdict):
         return []
     return [Piece("«"), escape_line(verdict.word or "", limit=400), Piece("»")]
 
@@ -146,7 +146,7 @@ def _judge_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     labels = shown_view.labels
     if _is_hidden(shown_view, claim):
         return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
-    verdict = verdict_in(claim, shown_view.focus.window)
+    verdict = get_judge_verdict(claim, shown_view.focus.window)
     judge = shown_view.view.run.spec.judge
     pieces = [
         Piece(
@@ -163,7 +163,7 @@ def _judge_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
         )
         pieces.append(Piece(f" · differs: {words}", "warn"))
     elif len(claim.verdicts) > 1:
-        where = fmt.name_windows(tuple(each.window for each in claim.verdicts))
+        where = fmt.format_window_ranges(tuple(each.window for each in claim.verdicts))
         pieces.append(Piece(f" · same in {where}", "quiet"))
     return pieces
 
@@ -184,7 +184,7 @@ def _is_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
     return claim.id in shown_view.view.hidden
 
 
-def _mark_pieces(claim: ClaimView) -> list[Piece]:
+def _label_remark_pieces(claim: ClaimView) -> list[Piece]:
     """Tell what belongs to the reviewer's verdict: code, doubt, flag, put off, no reading."""
     mine = claim.mine
     if mine is None:
@@ -220,18 +220,18 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     by_id = {truth.id: truth for truth in shown_view.view.truths}
     letter = reference_letter(shown_view.spec)
     facts = shown_view.spec.references_are_facts
-    home = verdict_in(claim, shown_view.focus.window).window
+    home = get_judge_verdict(claim, shown_view.focus.window).window
     pieces: list[Piece] = []
     for stance, look in STANCE_LOOKS:
         for together in truth_sets(claim, by_id)[:3] if stance == "supports" else ():
             listed = "+".join(f"{letter}{truth.number}" for truth in together)
             pieces.append(Piece(f" · support together: {listed}", look))
-            pieces.append(Piece(name_other_windows(together, home), "quiet"))
+            pieces.append(Piece(format_other_windows(together, home), "quiet"))
         named: dict[str, list[int]] = {}
         for each in claim.evidence:
             if each.stance == stance and each.truth in by_id and not each.sets:
                 truth = by_id[each.truth]
-                named.setdefault(name_other_windows([truth], home), []).append(truth.number)
+                named.setdefault(format_other_windows([truth], home), []).append(truth.number)
         for where, numbers in sorted(named.items()):
             listed = " ".join(f"{letter}{n}" for n in numbers[:5])
             words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
@@ -256,7 +256,7 @@ def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pi
         word = translate_label(shown_view.view, other.verdict)
         pieces.append(escape_line(other.reviewer, "quiet", limit=24))
         if word is None:
-            pieces.append(Piece(f" {_describe_foreign_label(other.verdict)}", "quiet"))
+            pieces.append(Piece(f" {_describe_other_metric_label(other.verdict)}", "quiet"))
         else:
             pieces.append(
                 Piece(f" {fmt.get_label_letter(word, shown_view.labels)}", "human strong")
@@ -266,7 +266,7 @@ def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pi
     return pieces
 
 
-def _foreign_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+def _other_metric_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     """Tell of a word of the reviewer's that this metric has no meaning for."""
     if (
         claim.mine is None
@@ -274,10 +274,10 @@ def _foreign_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[P
         or _get_own_verdict(shown_view, claim) is not None
     ):
         return []
-    return [Piece(_describe_foreign_label(claim.mine.verdict), "warn")]
+    return [Piece(_describe_other_metric_label(claim.mine.verdict), "warn")]
 
 
-def _describe_foreign_label(word: str) -> str:
+def _describe_other_metric_label(word: str) -> str:
     """Quote a word that was said under another metric and means nothing under this one."""
     return f"`{escape_line(word, limit=24).text}`, a word of another metric"
 
@@ -356,7 +356,7 @@ def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[
     if again := _asked_again_pieces(shown_view, claim):
         judge += [Piece(" · ", "quiet"), *again]
     judge += _evidence_pieces(shown_view, claim)
-    reason = verdict_in(claim, shown_view.focus.window).reason
+    reason = get_judge_verdict(claim, shown_view.focus.window).reason
     wrote = _judge_wording_pieces(shown_view, claim)
     hidden = _is_hidden(shown_view, claim)
     none = _describe_reveal(shown_view) if hidden else "no reason given"
@@ -367,11 +367,11 @@ def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[
     ]
     last: list[Piece] = [Piece("score: ", "quiet"), *score_pieces(shown_view, is_brief=True)]
     note = _note_pieces(claim)
-    marks = _mark_pieces(claim)
+    marks = _label_remark_pieces(claim)
     if marks:
         last += [Piece(" · ", "quiet"), *marks]
     others = _other_reviewer_pieces(shown_view, claim)
-    elsewhere = _foreign_verdict_pieces(shown_view, claim)
+    elsewhere = _other_metric_verdict_pieces(shown_view, claim)
     if elsewhere:
         last += [Piece(" · you said ", "quiet"), *elsewhere]
     elif note:
@@ -388,7 +388,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     lines: list[Line] = []
     pad = 8
     lines += _choice_lines(shown_view, said, width, pad)
-    elsewhere = _foreign_verdict_pieces(shown_view, claim)
+    elsewhere = _other_metric_verdict_pieces(shown_view, claim)
     if elsewhere:
         lines += wrap(elsewhere, width - 1, first=[Piece(" " * pad)], most=2)
     lines.append(BLANK)
@@ -405,7 +405,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     if truths:
         first, *rest = truths
         lines += field_lines("", [Piece(first.text.removeprefix(" · "), first.look), *rest], 2)
-    reason = verdict_in(claim, shown_view.focus.window).reason
+    reason = get_judge_verdict(claim, shown_view.focus.window).reason
     wrote = _judge_wording_pieces(shown_view, claim)
     if wrote:
         lines += field_lines("wrote", wrote, 4)
@@ -420,7 +420,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
         lines += field_lines("others", others, 2)
     if not shown_view.view.is_blind:
         lines += [BLANK, *field_lines("score", score_pieces(shown_view), 3)]
-    marks = _mark_pieces(claim)
+    marks = _label_remark_pieces(claim)
     if marks:
         lines += field_lines("marks", marks, 2)
     note = _note_pieces(claim)

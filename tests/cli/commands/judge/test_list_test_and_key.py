@@ -6,7 +6,7 @@ import keyring
 import pytest
 
 from faithtui.cli.commands.judge import list as judge_list
-from faithtui.cli.commands.judge.key import read_key_variable
+from faithtui.cli.commands.judge.key import parse_key_variable
 from faithtui.cli.commands.judge.list import format_model_names
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
@@ -125,11 +125,11 @@ def test_what_is_no_key_is_refused(
 
 
 def test_names_of_keys() -> None:
-    assert read_key_variable("anthropic") == "ANTHROPIC_API_KEY"
-    assert read_key_variable("ollama") == "FAITHTUI_JUDGE_KEY"
-    assert read_key_variable("openai:gpt-6-luna") == "OPENAI_API_KEY"
+    assert parse_key_variable("anthropic") == "ANTHROPIC_API_KEY"
+    assert parse_key_variable("ollama") == "FAITHTUI_JUDGE_KEY"
+    assert parse_key_variable("openai:gpt-6-luna") == "OPENAI_API_KEY"
     with pytest.raises(ConfigError, match="`acme` has no key; expected openai, anthropic"):
-        read_key_variable("acme")
+        parse_key_variable("acme")
 
 
 def test_doctor_asks_nobody_when_it_is_to_stay_offline(

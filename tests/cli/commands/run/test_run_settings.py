@@ -146,7 +146,9 @@ def planned_run(
     with Store.open(path, create=False) as store:
         rows = store.runs.rows()
         assert repr(read_startup_runs(path)) == repr(rows)  # 1 is no True here
-        return rows[0], tuple(each.conversation for each in store.runs.list_pending(rows[0].id))
+        return rows[0], tuple(
+            each.conversation for each in store.runs.list_pending_items(rows[0].id)
+        )
 
 
 def test_what_is_not_stored_as_it_is_set_is_known() -> None:

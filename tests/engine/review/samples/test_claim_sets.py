@@ -185,7 +185,7 @@ def test_a_header_that_does_not_fit_is_refused_whatever_its_digest(
     message: str,
 ) -> None:
     header = lines[0]
-    monkeypatch.setattr(claim_sets, "hash_set_claims", lambda *_: header["digest"])
+    monkeypatch.setattr(claim_sets, "hash_set_version", lambda *_: header["digest"])
     change(lines, header["type"], **{key: forged[key] for key in forged if key in header})
     header["strata"][0].update({key: forged[key] for key in forged if key not in header})
     path = tmp_path / "forged.jsonl"

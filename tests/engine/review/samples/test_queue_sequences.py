@@ -8,18 +8,22 @@ from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
-from faithtui.engine.review.samples.queue_sequences import read_queue_sequences
+from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     close_finished_queue,
     draw_run_sample,
-    repeat_request,
-    spot_check_request,
+    make_repeat_labels_request,
+    make_spot_check_request,
 )
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from faithtui.tui.agreement.part_lines import progress_lines
-from faithtui.tui.samples.sample_lines import describe_sequences, end_lines, queue_details
+from faithtui.tui.agreement.part_lines import format_labels_needed_lines
+from faithtui.tui.samples.sample_lines import (
+    describe_confidence_sequences,
+    queue_end_lines,
+    queue_details,
+)
 from tests.store.building import SPEC, assess, import_talks, talk, windows_of
 
 ANN = "ann"
@@ -71,7 +75,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     store: Store, run: RunId, design: SamplingDesign, by: tuple[str, ...], shown: float
 ) -> None:
     row = drawn(store, run, design, *by, shown=shown)
-    assert read_queue_sequences(store, row.id, ANN) is None
+    assert compute_confidence_sequences(store, row.id, ANN) is None
     say(store, row, 20)
     entry = store.samples.entries(row.id, ANN)[20]
     store.reviews.record(
@@ -83,7 +87,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
         saw_judge=False,
         sample=row.id,
     )
-    found = read_queue_sequences(store, row.id, ANN)
+    found = compute_confidence_sequences(store, row.id, ANN)
     assert found is not None
     # Claims that show the judge are in no figure.
     labels = sum(not each.shown for each in store.samples.entries(row.id, ANN)[:20])
@@ -99,14 +103,14 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     assert "sequences" not in values
     outcome = close_finished_queue(store, row.id, ANN)
     assert outcome.sequences == found
-    words = describe_sequences(found)
+    words = describe_confidence_sequences(found)
     progress = outcome.progress
     for lines in (
         queue_details(
             progress.row, store.samples.read_stratum_progress(row.id, ANN), progress, 100, found
         ),
-        end_lines(outcome, 100),
-        progress_lines(agreement.report, 100, 12),
+        queue_end_lines(outcome, 100),
+        format_labels_needed_lines(agreement.report, 100, 12),
     ):
         assert words in " ".join(each.text for each in lines)
 
@@ -114,9 +118,9 @@ def test_they_are_those_of_the_report_while_one_person_labels(
 def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> None:
     whole = drawn(store, run, SamplingDesign.CONVERSATIONS, size=5)
     say(store, whole, 20)
-    assert read_queue_sequences(store, whole.id, ANN) is None
-    again = draw_run_sample(store, run, ANN, repeat_request(9, 5))
-    assert read_queue_sequences(store, again.id, ANN) is None
+    assert compute_confidence_sequences(store, whole.id, ANN) is None
+    again = draw_run_sample(store, run, ANN, make_repeat_labels_request(9, 5))
+    assert compute_confidence_sequences(store, again.id, ANN) is None
 
 
 def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
@@ -126,11 +130,11 @@ def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> N
     windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
     for item, window in zip(items[:20], windows, strict=False):
         store.runs.save_window(item, window)
-    row = draw_run_sample(store, run, ANN, spot_check_request(3))
+    row = draw_run_sample(store, run, ANN, make_spot_check_request(3))
     say(store, row, 20)
-    found = read_queue_sequences(store, row.id, ANN)
+    found = compute_confidence_sequences(store, row.id, ANN)
     assert found is not None
     assert (found.labels, found.later) == (20, 0)
     store.runs.save_window(items[20], windows[20])
-    assert read_queue_sequences(store, row.id, ANN) is None
+    assert compute_confidence_sequences(store, row.id, ANN) is None
     assert compute_run_agreement(store, run).report.progress.sequences is None

@@ -14,11 +14,11 @@ from faithtui.engine.review.samples.sample_queues import (
     close_finished_queue,
     draw_run_sample,
     estimate_pace,
-    next_seed,
+    find_unused_seed,
     read_queue_progress,
     read_request_frame,
-    repeat_request,
-    spot_check_request,
+    make_repeat_labels_request,
+    make_spot_check_request,
 )
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
@@ -138,7 +138,7 @@ def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -
 def test_a_spot_check_is_closed_with_its_decision(
     store: Store, run: RunId, differ: int, decision: SpotCheckDecision
 ) -> None:
-    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
+    row = draw_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
     end = close_finished_queue(store, row.id, PEOPLE)
@@ -152,7 +152,7 @@ def test_a_spot_check_is_closed_with_its_decision(
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
-    row = draw_run_sample(store, run, PEOPLE, spot_check_request(4))
+    row = draw_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     say(store, row, 0, most=19)
     close_finished_queue(store, row.id, PEOPLE)
     assert store.samples.row(row.id, PEOPLE).decision is None
@@ -160,18 +160,18 @@ def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
 
 def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="nothing can be drawn"):
-        draw_run_sample(store, run, PEOPLE, repeat_request(1))
+        draw_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
     row = draw_run_sample(store, run, PEOPLE, SampleRequest("first", size=6))
     say(store, row, 0, saw=True)
-    again = draw_run_sample(store, run, PEOPLE, repeat_request(1))
+    again = draw_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
     assert close_finished_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
 
 
 def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
-    assert (estimate_pace(()), next_seed(())) == (USUAL_PACE_S, 1)
+    assert (estimate_pace(()), find_unused_seed(())) == (USUAL_PACE_S, 1)
     row = draw_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
     say(store, row, 0)
     draw_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
     rows = store.samples.rows(PEOPLE, run)
-    assert (estimate_pace(rows), next_seed(rows)) == (6.0, 9)
+    assert (estimate_pace(rows), find_unused_seed(rows)) == (6.0, 9)

@@ -192,7 +192,7 @@ async def test_the_last_save_said_stays_beside_what_comes_next_and_only_once(
     await screen.settle()
     assert "saved 12:04:19 · claim 1 = NO" in screen.message
     assert "no claim without a verdict after this one in the run" in screen.message
-    assert screen.writer.take_just_saved() == ()
+    assert screen.writer.take_last_saved_message() == ()
 
 
 async def test_seconds_count_from_when_the_claim_came_on_screen(session: Session) -> None:

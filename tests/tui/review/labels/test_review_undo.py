@@ -126,5 +126,5 @@ async def test_a_step_on_a_claim_that_is_not_in_this_run_is_said(session: Sessio
     screen.give("no")
     await screen.settle()
     acts = session.store.reviews.undo("ann")
-    screen.undo._show_step(UndoneStep(acts, None, "undone"))
+    screen.undo._go_to_undone_claim(UndoneStep(acts, None, "undone"))
     assert screen.message == "undone: a verdict on what is not in this run"

@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from faithtui.tui.review.lines.claim_card import claim_card
 from faithtui.tui.review.lines.evidence import (
     excerpt_passage,
-    mark_claim,
+    highlight_unsupported_words,
     passage_lines,
     rank_claim_passages,
     tokenise_view,
@@ -251,7 +251,7 @@ def test_only_what_a_passage_says_otherwise_is_loud(view: ReviewView) -> None:
     ranked = rank_claim_passages(view, wrong, None, tokenise_view(view))
     marked = [p.text for p in excerpt_passage(ranked[0], 4_000) if "mark" in p.look]
     assert marked == ["30"]
-    pieces = {piece.text: piece.look for piece in mark_claim(wrong, ranked[0])}
+    pieces = {piece.text: piece.look for piece in highlight_unsupported_words(wrong, ranked[0])}
     assert pieces["31"] == "bad strong mark"
     assert "MISSING" not in evidence(view, wrong), "it is marked where it is contradicted"
     assert "".join(pieces) == wrong.text

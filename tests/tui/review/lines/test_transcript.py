@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Span
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.claim_card import find_nearest_words
+from faithtui.tui.review.lines.claim_card import find_nearest_sentence
 from faithtui.tui.review.lines.evidence import tokenise_view
 from faithtui.tui.review.lines.transcript import TURNS_AROUND, ExchangeLines, exchange_lines
 from tests.tui.building import shop
@@ -88,7 +88,7 @@ def test_where_there_is_room_the_turns_around_are_shown_and_the_question_is_at_t
 
 def test_the_nearest_words_are_marked_where_the_claim_is_worded_otherwise(view: ReviewView) -> None:
     reworded = replace(view.claims[2], span=None)
-    near = find_nearest_words(reworded, tokenise_view(view))
+    near = find_nearest_sentence(reworded, tokenise_view(view))
     assert near is not None
     words = seen(exchange_lines(view, reworded, METRIC, 60, 12, near), 12)
     assert "‹Yes, return labels are always free.›" in words
@@ -96,4 +96,4 @@ def test_the_nearest_words_are_marked_where_the_claim_is_worded_otherwise(view: 
 
 def test_nothing_is_nearest_to_a_claim_that_stands_in_the_answer(view: ReviewView) -> None:
     literal = replace(view.claims[2], span=Span(5, 34))
-    assert find_nearest_words(literal, tokenise_view(view)) is None
+    assert find_nearest_sentence(literal, tokenise_view(view)) is None
