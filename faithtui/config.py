@@ -295,7 +295,8 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
         if name not in NAMES:
             known = ", ".join(f"`{known}`" for known in NAMES)
             raise ConfigError(
-                f"{file.format_file_and_line(name)}: {quote_word(name)} is not a setting; expected {known}"
+                f"{file.format_file_and_line(name)}: {quote_word(name)} is not a setting; "
+                f"expected {known}"
             )
     values["judges"] = _parse_judge_parameters(file, values.get("judges", {}))
     values["store"] = expand_home(values["store"])
@@ -318,7 +319,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
     return SettingsWithOrigins(settings, file.file, origins, environment)
 
 
-def describe_allowed(name: str) -> str:
+def describe_allowed_value(name: str) -> str:
     """Say what a setting takes, in the words of messages."""
     return _ALLOWED[name]
 

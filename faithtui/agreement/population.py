@@ -87,7 +87,7 @@ class Population:
             sum(sum(bundle[place]) for bundle in self.counts) for place in range(len(self.strata))
         )
 
-    def count_cells(self, names: Sequence[str]) -> "npt.NDArray[np.int64]":
+    def count_claims_by_stratum_and_label(self, names: Sequence[str]) -> "npt.NDArray[np.int64]":
         """Count claims.
 
         Args:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from faithtui.cli.output import plural
-from faithtui.domain.judging.error_sentences import is_lasting
+from faithtui.domain.judging.error_sentences import is_failure_permanent
 from faithtui.domain.scores import format_left_out
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
@@ -78,7 +78,7 @@ def _format_unfinished(row: RunRow, failures: Mapping[str, int], resume: str) ->
     if not parts:
         return None
     words = f"run {row.id} is incomplete: {', '.join(parts)}; see faithtui show {row.id}"
-    lasting = sum(count for reason, count in failures.items() if is_lasting(reason))
+    lasting = sum(count for reason, count in failures.items() if is_failure_permanent(reason))
     if lasting == row.failed and not row.incomplete:
         return f"{words}. Asking again would change nothing: another judge or metric may do"
     words += f", ask for it again with {resume}"

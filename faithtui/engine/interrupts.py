@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def run_to_end(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_until_done_or_interrupted(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end; an interrupt cancels it.
 
     Args:

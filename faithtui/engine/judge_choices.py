@@ -278,7 +278,7 @@ def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
         return "no price known"
     if not isinstance(found, Price):
         return "no cost"
-    source = prices.find_source(endpoint.ref, endpoint.base_url)
+    source = prices.find_price_source(endpoint.ref, endpoint.base_url)
     return f"${found.input:g} in, ${found.output:g} out per 1M tokens ({source})"
 
 

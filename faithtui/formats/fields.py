@@ -78,7 +78,7 @@ class FieldReader:
             return float(value)  # type: ignore[arg-type]  # a number
         raise self._make_type_error(name, "a number that is not negative")
 
-    def share(self, name: str, *, zero: bool = False) -> float:
+    def number_up_to_1(self, name: str, *, zero: bool = False) -> float:
         """Give a number from 0 to 1; 0 itself only where `zero` allows it."""
         value: Any = self._value.get(name)
         if type(value) in (int, float) and (value > 0 or (zero and value == 0)) and value <= 1:

@@ -381,7 +381,7 @@ class BundleReader:
             BundleSampleClaim(
                 each.get_earlier_entry("claim", self.claims),
                 each.text("stratum", empty=True),
-                each.share("probability"),
+                each.number_up_to_1("probability"),
                 each.flag("shown"),
             )
             for each in fields.objects("drawn")
@@ -396,7 +396,7 @@ class BundleReader:
             stratified_by=fields.texts("stratified_by"),
             seed=fields.whole_number("seed", -LARGEST_CLOCK),
             blind=fields.flag("blind"),
-            shown_share=fields.share("shown_share", zero=True),
+            shown_share=fields.number_up_to_1("shown_share", zero=True),
             frame=fields.whole_number("frame", 0),
             strata=tuple(
                 (
@@ -443,7 +443,9 @@ class BundleReader:
             mark=None if mark is None else LabelMark(fields.one_of("mark", _MARKS)),
             sample=fields.text_or_none("sample"),
             stratum=fields.text_or_none("stratum", empty=True),
-            probability=None if fields.get("probability") is None else fields.share("probability"),
+            probability=None
+            if fields.get("probability") is None
+            else fields.number_up_to_1("probability"),
             guideline=fields.text_or_none("guideline"),
             evidence=_read_evidence(fields),
         )

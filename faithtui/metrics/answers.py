@@ -14,10 +14,10 @@ from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
-    refuse_unsupported_images,
     list_documents,
     list_messages,
     list_texts,
+    refuse_unsupported_images,
 )
 
 T = TypeVar("T")

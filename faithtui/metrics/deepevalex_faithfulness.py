@@ -48,17 +48,17 @@ from faithtui.metrics.deepevalex.replies import (
 )
 from faithtui.metrics.findings import (
     WindowFindings,
+    add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
     default_to_openai,
     join_reasons,
     list_score_lowering_reasons,
-    add_undefined_score_reason,
     score_findings,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import refuse_unsupported_images, list_texts
+from faithtui.metrics.questions import list_texts, refuse_unsupported_images
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_error
 

@@ -243,7 +243,7 @@ def format_score_lowering_counts(
     }
     counts = Counter(label for _, label in said)
     phrases = [
-        f"{_count_words(counts[each.name], units)} {each.meaning}"
+        f"{_format_count(counts[each.name], units)} {each.meaning}"
         for each in labels.labels
         if each.name not in rule.passing and counts[each.name]
     ]
@@ -254,7 +254,7 @@ def format_score_lowering_counts(
     )
     if rule.as_peer and surplus:
         phrases.append(
-            f"{_count_words(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}"
+            f"{_format_count(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}"
         )
     return (*phrases, *_format_unscored_window_counts(assessments))
 
@@ -270,7 +270,7 @@ def _format_unscored_window_counts(assessments: Sequence[Assessment]) -> tuple[s
     return tuple(each for each in words if each)
 
 
-def _count_words(count: int, names: tuple[str, str]) -> str:
+def _format_count(count: int, names: tuple[str, str]) -> str:
     return f"{count} {names[0] if count == 1 else names[1]}"
 
 

@@ -28,10 +28,10 @@ from faithtui.metrics.answers import (
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
+    add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
     default_to_openai,
-    add_undefined_score_reason,
 )
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,

@@ -32,11 +32,11 @@ from faithtui.metrics.shapes import (
     ParsedFact,
     ParsedVerdict,
     make_facts_reply_shape,
-    make_one_list_reply_shape,
     make_keyed_lists_reply_shape,
+    make_keyed_verdicts_reply_shape,
+    make_one_list_reply_shape,
     make_one_text_reply_shape,
     make_verdict_list_reply_shape,
-    make_keyed_verdicts_reply_shape,
 )
 
 STEPS = {

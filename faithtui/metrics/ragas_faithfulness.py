@@ -30,10 +30,10 @@ from faithtui.metrics.attribution import attribute_claims
 from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
 from faithtui.metrics.findings import (
     WindowFindings,
+    add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
     default_to_openai,
-    add_undefined_score_reason,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered

@@ -140,7 +140,7 @@ def _read_facts(value: object, name: str) -> tuple[ParsedFact, ...]:
 
 
 def make_one_list_reply_shape(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]:
-    """`{"claims": ["…"]}`: one list of texts, trimmed and kept like those of `make_keyed_lists_reply_shape`."""
+    """`{"claims": ["…"]}`: one list of texts, read like `make_keyed_lists_reply_shape`'s."""
     by_key = make_keyed_lists_reply_shape([name], as_peer=as_peer)
     schema = make_object_schema({name: _TEXTS})
 

@@ -24,14 +24,14 @@ from faithtui.errors import ConfigError, MetricError, PeerFails
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
+    add_undefined_score_reason,
     assess_window,
     conclude_with_reason,
     default_to_openai,
     make_deepeval_result,
-    add_undefined_score_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import refuse_unsupported_images, list_documents
+from faithtui.metrics.questions import list_documents, refuse_unsupported_images
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, make_window_views
 from faithtui.metrics.relevance.evidence import gather_relevance_by_evidence as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS

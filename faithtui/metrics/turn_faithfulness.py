@@ -24,14 +24,14 @@ from faithtui.metrics import questions
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
+    add_undefined_score_reason,
     assess_window,
     conclude_with_reason,
     default_to_openai,
     make_deepeval_result,
-    add_undefined_score_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import refuse_unsupported_images, list_messages
+from faithtui.metrics.questions import list_messages, refuse_unsupported_images
 from faithtui.metrics.strategies.evidence import gather_by_evidence as by_evidence
 from faithtui.metrics.strategies.window import gather_by_window as by_window
 

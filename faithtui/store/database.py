@@ -223,7 +223,7 @@ class Database:
 
     def delay_non_urgent_writes(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""
-        self._writer.delay_other_work(seconds)
+        self._writer.delay_non_urgent_work(seconds)
 
     def check(self) -> list[str]:
         """List what is wrong inside the file; see `Store.check`."""

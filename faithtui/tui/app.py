@@ -337,7 +337,7 @@ class FaithApp(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """End with a bug's traceback, except for a store that is closed because one leaves."""
-        if not self.shutdown.is_expected(error):
+        if not self.shutdown.is_shutdown_error(error):
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:

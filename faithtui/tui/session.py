@@ -267,6 +267,6 @@ class Session:
         """Describe all runs of this process that have not ended, newest last."""
         return [run.snapshot() for run in self.process_runs if not run.is_finished]
 
-    def find_run(self, run: RunId | None) -> "BackgroundRun | None":
+    def find_background_run(self, run: RunId | None) -> "BackgroundRun | None":
         """Find a run of this process, finished or not; the newest attempt."""
         return next((each for each in reversed(self.process_runs) if each.run_id == run), None)

@@ -193,7 +193,7 @@ class Shutdown:
         if session.is_open:
             session.store.close()
 
-    def is_expected(self, error: Exception) -> bool:
+    def is_shutdown_error(self, error: Exception) -> bool:
         """Whether an error is no bug: the store is closed, or widgets are gone, because one leaves.
 
         A widget that closes while its screen is still mounted composes nothing, so that the screen

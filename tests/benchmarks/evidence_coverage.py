@@ -17,7 +17,10 @@ from functools import partial
 import numpy as np
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
+from faithtui.agreement.report.marked_evidence import (
+    report_evidence_overlap,
+    report_extraction_recall,
+)
 from faithtui.domain.estimates import LEVEL, Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 
@@ -74,7 +77,7 @@ def estimate_f1(units: list[EvidenceUnit]) -> Estimate:
 
 def estimate_recall(units: list[ExtractionUnit]) -> Estimate:
     """Estimate recall as a report does."""
-    found = report_extraction(units, LEVEL)
+    found = report_extraction_recall(units, LEVEL)
     assert found is not None
     return found.recall
 

@@ -471,7 +471,7 @@ def setting_list() -> str:
             (
                 f"`{each.name}`",
                 setting_lines.MEANINGS[each.name],
-                config.describe_allowed(each.name),
+                config.describe_allowed_value(each.name),
                 default,
                 f"`{variable}`" if variable else "",
             )

@@ -16,13 +16,13 @@ from faithtui.domain.annotations import (
     describe_event,
     drop_withdrawn,
     find_judge_exposures,
+    find_redo_in_log_tail,
+    find_undo_in_log_tail,
     merge_marks,
     next_redo,
     next_undo,
-    find_redo_in_log_tail,
     replay_log,
     toggle_mark,
-    find_undo_in_log_tail,
 )
 from faithtui.domain.ids import ClaimId, LabelId
 

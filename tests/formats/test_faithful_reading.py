@@ -9,9 +9,9 @@ import pytest
 
 from faithtui.formats.files.record_files import rename_keys
 from faithtui.formats.readers.traces.exchanges import (
+    find_answer_text,
     is_about_faithfulness,
     make_sortable_time,
-    find_answer_text,
 )
 from tests.formats.test_detection import refusal, write
 from tests.formats.test_real_formats import read

@@ -21,7 +21,7 @@ from faithtui.formats.json_lines import make_storable_json
 from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import RecordReader
 from faithtui.formats.readers.registry import READERS, find_reader
-from faithtui.formats.writers.flat_files import write_csv, format_json_lines
+from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
@@ -194,7 +194,7 @@ def load_tables() -> list[tuple[str, str]]:
     tables = [
         (path.name, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.csv"))
     ]
-    claims = "".join(write_csv(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
+    claims = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
     rows = "id,question,answer,contexts,chat_history,label,annotator,faithfulness\n" + (
         '1,q,a,"[""c""]",[],yes,ann,0.5\n' * 3
     )

@@ -18,9 +18,9 @@ from faithtui.judges.base import JudgeReply, JudgeRequest, StopReason, Usage
 from faithtui.judges.providers.api_keys import find_key_source
 from faithtui.judges.registry import (
     find_missing_key_variable,
+    is_prompt_based,
     judge_fingerprint,
     open_judge,
-    is_prompt_based,
 )
 from tests.judges.acme import install
 from tests.judges.questions import PIXEL, question

@@ -10,11 +10,11 @@ from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.shapes import (
     ParsedVerdict,
-    make_one_list_reply_shape,
     make_keyed_lists_reply_shape,
+    make_keyed_verdicts_reply_shape,
+    make_one_list_reply_shape,
     make_one_text_reply_shape,
     make_verdict_list_reply_shape,
-    make_keyed_verdicts_reply_shape,
 )
 
 Json = Any

@@ -127,7 +127,7 @@ def listening() -> Iterator[tuple[str, list[tuple[str, Any]]]]:
 def export(store: Store, kind: str, folder: Path) -> Path:
     path = folder / "export.jsonl"
     exporter = RunExporter(store, RunExportRequest(RunId(1)))
-    write_text(path, exporter.write_results(kind), force=False)
+    write_text(path, exporter.iter_results_for_other_tool(kind), force=False)
     return path
 
 

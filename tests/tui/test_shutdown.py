@@ -150,7 +150,7 @@ async def test_a_screen_that_closes_while_it_is_mounted_is_no_bug(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compose = FilterBar.compose
-    is_expected = app.shutdown.is_expected
+    is_expected = app.shutdown.is_shutdown_error
     has_failed = asyncio.Event()
     expected: list[bool] = []
 
@@ -178,4 +178,4 @@ async def test_a_screen_that_closes_while_it_is_mounted_is_no_bug(
 async def test_a_widget_that_misses_is_a_bug_while_nobody_leaves(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        assert not app.shutdown.is_expected(NoMatches("a widget misses"))
+        assert not app.shutdown.is_shutdown_error(NoMatches("a widget misses"))

@@ -16,8 +16,8 @@ from faithtui.agreement.documents.sections.marked_evidence import (
     write_evidence_and_extraction_sections,
 )
 from faithtui.agreement.documents.sections.method import (
-    write_method_section,
     write_interval_progress_section,
+    write_method_section,
     write_pass_rate_sections,
 )
 from faithtui.agreement.documents.sections.scores import (

@@ -21,8 +21,8 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import HASTY_S, ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
-    encode_labels,
     code_optional_flag,
+    encode_labels,
     make_coded_columns,
     select_by_position,
 )

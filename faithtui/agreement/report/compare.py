@@ -31,9 +31,9 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     MatrixStack,
     UnitFrame,
-    count_cells,
     count_distinct_columns,
     count_matrix,
+    count_units_by_cell_and_group,
     number_keys,
 )
 from faithtui.agreement.statistics.paired_judges import (
@@ -44,8 +44,8 @@ from faithtui.agreement.statistics.paired_judges import (
     sign_flip_test,
 )
 from faithtui.agreement.statistics.posterior import (
-    draw_labelled_judge_pair_matrices,
     draw_judge_pair_matrices,
+    draw_labelled_judge_pair_matrices,
     widen_to_draws,
 )
 from faithtui.domain.annotations import list_top_verdicts
@@ -267,8 +267,8 @@ class _JudgePair:
         kinds, times = count_distinct_columns(
             np.concatenate(
                 [
-                    count_cells(groups[seen], cells, len(group_names), split),
-                    count_cells(
+                    count_units_by_cell_and_group(groups[seen], cells, len(group_names), split),
+                    count_units_by_cell_and_group(
                         groups, strata * size**2 + pair, len(group_names), number * size**2
                     ),
                 ]

@@ -174,7 +174,9 @@ class FigureContext:
             found.append(self.make_matrix(counts))
         return found
 
-    def count_single_groups(self, units: UnitColumns, part_of: Ints, parts: int) -> GroupedMatrix:
+    def count_each_part_as_group(
+        self, units: UnitColumns, part_of: Ints, parts: int
+    ) -> GroupedMatrix:
         """Count parts that are each of one group.
 
         Returns:

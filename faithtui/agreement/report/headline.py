@@ -145,7 +145,8 @@ def _describe_agreement(report: LevelReport) -> str:
             f"Cohen's kappa is {kappa.status} ({why})."
         )
     return (
-        f"On {where} judge and human labels agree with Cohen's kappa {_format_value_with_interval(kappa)}; "
+        f"On {where} judge and human labels agree with Cohen's kappa "
+        f"{_format_value_with_interval(kappa)}; "
         f"they gave the same label to {table.agreed_count:,} of {inside.n:,}."
     )
 

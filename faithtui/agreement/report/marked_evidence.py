@@ -50,7 +50,9 @@ def report_evidence_overlap(units: Sequence[EvidenceUnit], level: float) -> Evid
     )
 
 
-def report_extraction(units: Sequence[ExtractionUnit], level: float) -> ExtractionReport | None:
+def report_extraction_recall(
+    units: Sequence[ExtractionUnit], level: float
+) -> ExtractionReport | None:
     """Say which share of the claims of answers the judge extracted.
 
     Args:

@@ -69,7 +69,7 @@ def _make_slices(
         return (), 0
     labels = compared.labels.names
     strata = count_labelled_strata(compared, rule)
-    cells = population.count_cells(labels).sum(axis=2)
+    cells = population.count_claims_by_stratum_and_label(labels).sum(axis=2)
     level = compared.settings.level
     found, few = [], 0
     for place, key in enumerate(population.stratified_by):

@@ -13,10 +13,10 @@ from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recod
 from faithtui.agreement.labelled_units import ClaimUnit, RunUnits, count_votes, list_majority_labels
 from faithtui.agreement.report.annotators import (
     ReviewerLabels,
+    compare_judge_with_each_rater,
     report_anchoring,
     report_human_agreement,
     report_human_agreement_on_answers,
-    compare_judge_with_each_rater,
 )
 from faithtui.agreement.report.claim_and_answer_figures import (
     report_answers,
@@ -25,7 +25,10 @@ from faithtui.agreement.report.claim_and_answer_figures import (
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import write_headline
-from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
+from faithtui.agreement.report.marked_evidence import (
+    report_evidence_overlap,
+    report_extraction_recall,
+)
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
@@ -42,7 +45,7 @@ from faithtui.agreement.report.scores import (
     report_unit_scores,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.slices import make_breakdowns, report_progress
+from faithtui.agreement.report.slices import make_breakdowns, report_interval_progress
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
@@ -259,12 +262,12 @@ def make_prepared_report(
         calibration=report_calibration(compared, who.confidence),
         breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
         comparison=comparison,
-        progress=report_progress(compared, given, prepared.recoded_rule.passing),
+        progress=report_interval_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,
         passing=rule.passing,
         threshold=rule.effective_threshold,
         evidence=report_evidence_overlap(readings.evidence, wanted.level),
-        extraction=report_extraction(readings.extraction, wanted.level),
+        extraction=report_extraction_recall(readings.extraction, wanted.level),
         probes=probes,
         population=report_population(
             compared, prepared.recoded_rule, claim_level.rate.corrected_this_run

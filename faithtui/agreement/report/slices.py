@@ -117,7 +117,7 @@ def _break_by_conversation(
     A conversation is of one group, so that its figures have no intervals.
     """
     sizes = np.bincount(parts, minlength=len(names))
-    alone = context.count_single_groups(units, parts, len(names))
+    alone = context.count_each_part_as_group(units, parts, len(names))
     # Those of which nothing can be said come last.
     ranks = np.nan_to_num(PERCENT.compute(alone.weighted_by_group), nan=2.0)
     enough = np.flatnonzero(sizes >= FEWEST_UNITS)
@@ -228,7 +228,7 @@ def _make_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) ->
     )
 
 
-def report_progress(
+def report_interval_progress(
     compared: ComparedClaims, given: ReviewerLabels, passing: Sequence[str]
 ) -> ProgressReport:
     """Say how the watched figure narrowed as labels came, and how many are still needed.

@@ -410,7 +410,7 @@ class ComparedClaims:
         """
         if self.design.population is None:
             return None
-        found = self.design.population.count_cells(self.labels.names)
+        found = self.design.population.count_claims_by_stratum_and_label(self.labels.names)
         if self.design.kind is DesignKind.STRATIFIED:
             return found
         return np.asarray(found.sum(axis=0, keepdims=True))

@@ -477,7 +477,8 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
     )
     message = f"The labels are of the {whose}: the figures are about the "
     message += (
-        f"labelled {many} that this run judged, all counted alike{_describe_ignored_strata_bias(report)}."
+        f"labelled {many} that this run judged, all counted alike"
+        f"{_describe_ignored_strata_bias(report)}."
         if design.follows_draw
         else f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
         "judged, with the weights of the drawing."

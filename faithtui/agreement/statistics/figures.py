@@ -18,8 +18,8 @@ from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
     MatrixStack,
-    count_cells,
     count_distinct_columns,
+    count_units_by_cell_and_group,
     number_keys,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
@@ -195,7 +195,7 @@ def estimate_share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> E
     units = list(flags)
     groups, names = number_keys([group for group, _ in units])
     hits = np.array([flag for _, flag in units], dtype=np.int64)
-    counts = count_cells(groups, hits, len(names), 2)
+    counts = count_units_by_cell_and_group(groups, hits, len(names), 2)
     return estimate_share_of_counts(counts[1], counts[0] + counts[1], level)
 
 

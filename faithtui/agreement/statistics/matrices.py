@@ -419,7 +419,9 @@ def number_keys(keys: Sequence[KeyT]) -> tuple[Ints, list[KeyT]]:
     return np.fromiter(map(number.__getitem__, keys), np.int64, len(keys)), names
 
 
-def count_cells(groups: Ints, cells: Ints, group_count: int, cell_count: int) -> Ints:
+def count_units_by_cell_and_group(
+    groups: Ints, cells: Ints, group_count: int, cell_count: int
+) -> Ints:
     """Count units by cell and group.
 
     Args:
@@ -484,7 +486,7 @@ def count_weighted_matrix(
         [(stratum[w] * size + place[row]) * size + place[column] for _, row, column, w in units],
         dtype=np.int64,
     )
-    counts = count_cells(groups, cells, len(names), len(weights) * size**2)
+    counts = count_units_by_cell_and_group(groups, cells, len(names), len(weights) * size**2)
     return GroupedMatrix.from_groups(
         categories, counts.reshape(len(weights), size, size, len(names)), weights=weights
     )

@@ -91,7 +91,9 @@ def _show_current(options: CommonOptions, metric: str | None) -> None:
     """Print the guideline in force, or say that there is none."""
     with open_store(options.store) as opened:
         guidelines = opened.guidelines
-        current = guidelines.current() if metric is None else guidelines.in_force(metric)
+        current = (
+            guidelines.current() if metric is None else guidelines.find_version_or_default(metric)
+        )
     if options.json:
         print_json(None if current is None else _as_json(current))
     elif current is None:

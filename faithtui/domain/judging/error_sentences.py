@@ -74,7 +74,7 @@ def format_attempt_failure(error: str, status: int | None, message: str) -> str:
     return f"HTTP {status}: {describe_error(error)}"
 
 
-def is_lasting(reason: str) -> bool:
+def is_failure_permanent(reason: str) -> bool:
     """Tell whether a conversation that failed for this reason would fail again."""
     return reason.partition(":")[0] in LASTING
 

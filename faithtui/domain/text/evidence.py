@@ -481,7 +481,7 @@ def _find_words_to_highlight(
         )
         for word in passage.get_sentence_words(number):
             kind, differs = word.kind, word.start in differing
-            shared = word.is_among(said)
+            shared = word.has_key_in(said)
             if not (shared or differs or kind in DECISIVE):
                 continue
             is_read = is_whole or any(

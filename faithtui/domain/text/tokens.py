@@ -149,7 +149,7 @@ class Word(NamedTuple):
         """Its stem and its aliases: two words that share one are the same."""
         return (self.stem, *self.aliases)
 
-    def is_among(self, keys: AbstractSet[str]) -> bool:
+    def has_key_in(self, keys: AbstractSet[str]) -> bool:
         """Whether one of its keys is among some."""
         return self.stem in keys or (bool(self.aliases) and not keys.isdisjoint(self.aliases))
 

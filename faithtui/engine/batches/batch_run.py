@@ -143,7 +143,7 @@ async def cancel_batches(
         if handed:
             async with _open_batch_client(row, environment) as client:
                 for each in handed:
-                    name = each.provider_id or await client.find(
+                    name = each.provider_id or await client.find_submitted_batch(
                         each.uid,
                         total=each.requests,
                         since=each.created_at,
@@ -246,7 +246,7 @@ class _BatchRunner:
         if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
         has_changed = await self.tracker.poll_batches(batches.list_open(run))
-        self._raise_if_pointless()
+        self._raise_stop_error()
         self.submitter = BatchSubmitter(execution, self.client, self.environment)
         out = batches.sum_outstanding(run)
         if out.questions and not has_changed and self._can_skip_driving(before):
@@ -264,7 +264,7 @@ class _BatchRunner:
                 break
             if not await self.tracker.poll_batches(batches.rows(collector.other_batches)):
                 break
-            self._raise_if_pointless()
+            self._raise_stop_error()
         return await self._make_ending(collector)
 
     def _can_skip_driving(self, before: RunRow) -> bool:
@@ -282,12 +282,12 @@ class _BatchRunner:
         return QuestionCollector(
             self.execution.writer,
             self.execution.row.id,
-            size_of=self.client.size,
+            size_of=self.client.count_question_bytes,
             most_bytes=self.submitter.most_bytes,
             pricing=TablePrices(self.environment.prices, spec.judge, spec.base_url, batch=True),
         )
 
-    def _raise_if_pointless(self) -> None:
+    def _raise_stop_error(self) -> None:
         if self.tracker.stop_error is not None:
             raise self.tracker.stop_error
 

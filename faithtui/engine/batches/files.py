@@ -24,8 +24,8 @@ from faithtui.domain.judging.image_addresses import ANY_HOST
 from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.batch_run import (
     find_stop_reason,
-    hold_batch_lease,
     format_batch_export_hint,
+    hold_batch_lease,
 )
 from faithtui.engine.batches.question_collector import (
     CollectedQuestion,

@@ -78,7 +78,7 @@ class BatchTracker:
         provider_id = row.provider_id
         is_found = provider_id is None
         if provider_id is None:
-            provider_id = await self.client.find(
+            provider_id = await self.client.find_submitted_batch(
                 row.uid,
                 total=row.requests,
                 since=row.created_at,

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.answers_per_question import check_answers_left, is_answered
+from faithtui.engine.calls.answers_per_question import check_answers_left, is_error_from_answer
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
@@ -132,7 +132,7 @@ class QuestionCollector:
         self._most_bytes = most_bytes
         self._pricing = pricing
 
-    def close(self) -> frozenset[asyncio.Task[Any]]:
+    def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
         """Nothing is ever on its way from here."""
         return frozenset()
 
@@ -167,7 +167,7 @@ class QuestionCollector:
         self._collect_question(asked, request, tries)
         raise AnswerOutstanding
 
-    def count_unreadable(self, key: str) -> int:
+    def count_unreadable_answers(self, key: str) -> int:
         """Count answers to a question in batches of the run that were no replies."""
         last = self._batches.find_last_request(self._run, key)
         return 0 if last is None else _count_answered_failures(last)
@@ -244,7 +244,7 @@ def find_next_try(last: LastBatchRequest) -> int:
 
 def _count_answered_failures(last: LastBatchRequest) -> int:
     """Count the failures that were answers, and may have been billed."""
-    return sum(is_answered(_error_from_reason(why)) for why in last.failures)
+    return sum(is_error_from_answer(_error_from_reason(why)) for why in last.failures)
 
 
 def _error_from_reason(reason: str) -> JudgeError:

@@ -43,7 +43,7 @@ def are_answers_left(count: AnswerCount) -> bool:
     return count.answers < MOST_ANSWERS
 
 
-def is_asked_again(step: str, count: AnswerCount) -> bool:
+def was_asked_before(step: str, count: AnswerCount) -> bool:
     """Whether the answer that just came was to something that was asked before.
 
     Args:
@@ -53,6 +53,6 @@ def is_asked_again(step: str, count: AnswerCount) -> bool:
     return count.answers > 1 or step.endswith(AGAIN_SUFFIX)
 
 
-def is_answered(error: JudgeError) -> bool:
+def is_error_from_answer(error: JudgeError) -> bool:
     """Whether a failure is an answer that arrived, such as a page in place of JSON."""
     return error.status is not None and 200 <= error.status < 300

@@ -310,7 +310,7 @@ class Asker:
                 question.count.answers += answers
                 return form, doublings, repairs, key
             is_asked_again = is_asked_again or 0 < stored.number <= asked_after
-            answers += 1 + self._sender.count_unreadable(key)
+            answers += 1 + self._sender.count_unreadable_answers(key)
             try:
                 value_from_reply(question, reply_from_stored(stored))
             except JudgeReplyTruncated:

@@ -61,7 +61,7 @@ class TablePrices:
     @property
     def source(self) -> str | None:
         """Where its price is from and of which date; None where it has none, or costs nothing."""
-        return self.table.find_source(self.judge, self.base_url)
+        return self.table.find_price_source(self.judge, self.base_url)
 
     @property
     def sources(self) -> str:

@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from faithtui.engine.calls.answers_per_question import (
     check_answers_left,
-    is_answered,
-    is_asked_again,
+    is_error_from_answer,
+    was_asked_before,
 )
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense, SpendingLimit
 from faithtui.engine.calls.concurrency_limit import Slots
@@ -116,7 +116,7 @@ class CallCounts:
 class QuestionSender(Protocol):
     """What brings one question to a judge and its reply back. See `Sender`."""
 
-    def close(self) -> frozenset[asyncio.Task[Any]]:
+    def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
         """Send nothing more, and name the tasks whose replies are on their way."""
 
     async def send_question(
@@ -124,7 +124,7 @@ class QuestionSender(Protocol):
     ) -> T:
         """Put a question until it is answered or will not be."""
 
-    def count_unreadable(self, key: str) -> int:
+    def count_unreadable_answers(self, key: str) -> int:
         """Count answers to a question, of earlier turns at the run, that were no replies."""
 
 
@@ -182,7 +182,7 @@ class Sender:
         """Why nothing more is sent."""
         self._tasks_in_flight: set[asyncio.Task[Any]] = set()
 
-    def close(self) -> frozenset[asyncio.Task[Any]]:
+    def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
         """Send nothing more.
 
         Returns:
@@ -240,7 +240,7 @@ class Sender:
                 failure: JudgeError = error
             except _PASSING_ERRORS as error:
                 missed += 1
-                if is_answered(error):
+                if is_error_from_answer(error):
                     asked.count.answers += 1
                     asked.count.problem, asked.count.raw = str(error), ""
                 if self._is_closing:
@@ -255,7 +255,7 @@ class Sender:
             self._on_retry(asked.step, failure, wait_s)
             await self._sleep(wait_s)
 
-    def count_unreadable(self, key: str) -> int:
+    def count_unreadable_answers(self, key: str) -> int:
         """Count none: `send_question` counts them, and a process before this one is over."""
         return 0
 
@@ -306,7 +306,7 @@ class Sender:
                     cost_nusd=cost,
                     prices=self._pricing.source,
                 )
-                self.tally.calls_again += is_asked_again(asked.step, asked.count)
+                self.tally.calls_again += was_asked_before(asked.step, asked.count)
                 self._count_call(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
                 self.tally.estimated += is_estimated
                 try:

@@ -56,7 +56,7 @@ class SharedCalls:
 
         Cancelling the wait leaves them to `aclose`.
         """
-        landing = self._sender.close()
+        landing = self._sender.stop_and_list_in_flight()
         for task, _ in self._in_flight.values():
             if task not in landing:
                 task.cancel()
@@ -146,7 +146,7 @@ class SharedCalls:
         count.answers += not count.is_earlier
         reply = reply_from_stored(stored)
         if reply.stop is StopReason.LENGTH:
-            question.count.answers += self._sender.count_unreadable(key)
+            question.count.answers += self._sender.count_unreadable_answers(key)
         self._on_reply(question.step, reply, True)
         return True, value_from_reply(question, reply)
 

@@ -20,9 +20,9 @@ from faithtui.formats.writers.dataset_card import (
 from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.flat_files import (
     FlatFormat,
-    import_pyarrow,
-    write_csv,
+    format_csv_lines,
     format_json_lines,
+    import_pyarrow,
     write_parquet,
 )
 from faithtui.formats.writers.flat_rows import (
@@ -159,7 +159,7 @@ class RunExporter:
         """Write claims or labels as JSON lines or CSV, piece by piece; see `write_flat_file`."""
         parts = self._iter_rows_by_conversation(kind, counts)
         if form == "csv":
-            return write_csv(_FLAT[kind].columns, parts)
+            return format_csv_lines(_FLAT[kind].columns, parts)
         return format_json_lines(_FLAT[kind].columns, parts, json_as_text=json_as_text)
 
     def write_flat_file(
@@ -202,7 +202,7 @@ class RunExporter:
         run = self.read_run()
         for each in self.read_conversations():
             if counts is not None:
-                counts.count(each)
+                counts.add_conversation(each)
             yield self._filter_label_rows_by_reviewer(kind, _FLAT[kind].make_rows(run, each))
 
     def _filter_label_rows_by_reviewer(self, kind: FlatKind, rows: Iterator[Row]) -> Iterator[Row]:
@@ -255,7 +255,7 @@ class RunExporter:
         write_text(folder / README, card, force=force)
         return tuple(targets)
 
-    def write_results(self, kind: str) -> Iterator[str]:
+    def iter_results_for_other_tool(self, kind: str) -> Iterator[str]:
         """Write what is said of answers or conversations in another tool's format.
 
         Args:

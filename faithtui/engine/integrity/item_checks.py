@@ -14,8 +14,8 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import (
-    check_unsaved_assessments,
     check_stored_conversation,
+    check_unsaved_assessments,
 )
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemCheckResult, ItemState

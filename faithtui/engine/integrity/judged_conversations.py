@@ -189,7 +189,7 @@ def judged_conversation_from_assessments(
     *,
     complete: bool,
 ) -> JudgedConversation:
-    """Give the checks what they need of a conversation that was just judged; see `check_unsaved_assessments`.
+    """Give `check_unsaved_assessments` what it needs of a conversation that was just judged.
 
     The same as `judged_conversation_from_view` gives once it is stored, but for the ids.
     """

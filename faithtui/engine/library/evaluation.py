@@ -20,7 +20,7 @@ from faithtui.domain.value_json import Json
 from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
+from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import (
     CONCURRENCY,
     AnyJudge,
@@ -286,7 +286,7 @@ def evaluate(
         >>> result.mean_scores
         {'turn-faithfulness': 0.5}
     """
-    return run_to_end(
+    return run_until_done_or_interrupted(
         lambda: stop_gently_when_cancelled(
             lambda stop: evaluate_async(
                 conversations,

@@ -33,7 +33,7 @@ from faithtui.engine.calls.send import CallCounts, QuestionSender
 from faithtui.engine.library.measurement_result import (
     Call,
     Measurement,
-    make_call,
+    make_call_record,
     make_measurement,
 )
 from faithtui.errors import ConfigError, FaithtuiError, ImagesNotSupported, InputError
@@ -269,7 +269,7 @@ class MeasurementSession:
         if stored:
             log.stored += 1
         else:
-            log.calls.append(make_call(step, reply, self._judge.ref, self._options.base_url))
+            log.calls.append(make_call_record(step, reply, self._judge.ref, self._options.base_url))
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.verdicts import Claim
-from faithtui.engine.interrupts import run_to_end
+from faithtui.engine.interrupts import run_until_done_or_interrupted
 from faithtui.engine.library.judge_session import (
     CONCURRENCY,
     AnyJudge,
@@ -94,7 +94,7 @@ def measure(
         >>> result.corrected({result.claims[0]: "no"}).windowed.value
         0.0
     """
-    return run_to_end(
+    return run_until_done_or_interrupted(
         lambda: measure_async(
             conversation,
             metric,

@@ -320,7 +320,7 @@ def _to_json(value: object) -> Json:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def make_call(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Call:
+def make_call_record(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Call:
     """Make what is kept of a reply."""
     usage = reply.usage
     try:

@@ -21,7 +21,7 @@ from faithtui.engine.population.population_strata import (
     PopulationStrata,
     describe_strata_values,
     find_stratum_name,
-    name_strata,
+    make_stratum_names,
     read_strata,
 )
 from faithtui.engine.population.results_manifest import (
@@ -225,7 +225,7 @@ def _choose_claims_drawn_before(
     populations: Counter[StratumValues] = Counter()
     for each in strata.facts:
         populations[strata.values[each.name][:size]] += each.claims
-    names = name_strata(metric, before.stratified_by, list(populations))
+    names = make_stratum_names(metric, before.stratified_by, list(populations))
     return scan.choose_claims(
         populations, {values: drawn.get(name, 0) for values, name in names.items()}
     )

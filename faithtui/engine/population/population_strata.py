@@ -48,7 +48,7 @@ def read_strata(
     labels = (*entry.labels.names, None)
     counted = scan.count_claims_by_stratum()
     _refuse_unknown_metadata_keys(scan.stratified_by, counted)
-    names = name_strata(
+    names = make_stratum_names(
         metric, scan.stratified_by, sorted({each.values for each in counted}, key=str)
     )
     if design is SamplingDesign.CONVERSATIONS:
@@ -123,7 +123,7 @@ def _translate_label(words: Mapping[str, str | None], counted: StratumCount) -> 
     return words[counted.label]
 
 
-def name_strata(
+def make_stratum_names(
     metric: str, keys: Sequence[str], values: Sequence[StratumValues]
 ) -> dict[StratumValues, str]:
     """Name strata by their values; no two alike."""

@@ -100,7 +100,7 @@ def _format_price(ref: str, base_url: str | None, prices: "PriceTable") -> str:
     return (
         f"${_format_usd_per_million(read)} for a million tokens read, "
         f"${_format_usd_per_million(written)} written"
-        f" (prices of {prices.find_source(ref, base_url)})"
+        f" (prices of {prices.find_price_source(ref, base_url)})"
     )
 
 

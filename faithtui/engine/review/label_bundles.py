@@ -63,7 +63,7 @@ def export_labels(
     *,
     force: bool,
 ) -> None:
-    """Write a store's labels into a file, which appears whole or not at all; see `iter_bundle_lines`.
+    """Write `iter_bundle_lines` into a file, which appears whole or not at all.
 
     Raises:
         ExportError: The file is a store, is there already and `force` is not set, or cannot be

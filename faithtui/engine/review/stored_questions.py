@@ -159,7 +159,7 @@ class _ReadOnlyReplies:
 class _NobodySends:
     """Stands in the place of a sender: a question without a stored reply has none."""
 
-    def close(self) -> frozenset[asyncio.Task[object]]:
+    def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[object]]:
         return frozenset()
 
     async def send_question(
@@ -167,7 +167,7 @@ class _NobodySends:
     ) -> T:
         raise AnswerOutstanding
 
-    def count_unreadable(self, key: str) -> int:
+    def count_unreadable_answers(self, key: str) -> int:
         return 0
 
 

@@ -21,8 +21,8 @@ from faithtui.judges.providers.batches import refuse_judge_without_batches
 from faithtui.judges.registry import (
     choose_judge_profile,
     find_missing_key_variable,
-    judge_fingerprint,
     is_prompt_based,
+    judge_fingerprint,
 )
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json

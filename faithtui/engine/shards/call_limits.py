@@ -65,7 +65,7 @@ class CallLimitsServer:
         self.progress: dict[str, dict[str, Any]] = {}
         """The latest totals of each shard, as its worker told them."""
 
-    async def serve(
+    async def handle_calls(
         self,
         holder: str,
         notes: Sequence[tuple[str, Sequence[Any]]],

@@ -284,7 +284,7 @@ class ShardJournal:
         self._file.sync()
 
     def _delete_all_lines(self) -> None:
-        self._file.empty()
+        self._file.delete_all_lines()
         self._usable, self._unusable = ReplyIndex(), ReplyIndex()
         self._rejected.clear()
         self._latest.clear()

@@ -95,7 +95,7 @@ class JournalFile:
         self.written += 1
         return place
 
-    def empty(self) -> None:
+    def delete_all_lines(self) -> None:
         """Take all lines out."""
         self._file.truncate(0)
         self.end = 0

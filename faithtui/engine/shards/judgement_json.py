@@ -66,7 +66,7 @@ def judgement_to_json_text(judgement: Judgement) -> str:
                 ]
                 for said in each.verdicts
             ],
-            "truths": truths.list_places(each.truths),
+            "truths": truths.list_or_add_indices(each.truths),
             "surplus": each.surplus,
             "reason": each.reason,
             "without_context": each.without_context,
@@ -149,7 +149,7 @@ class _PlaceList(Generic[T]):
     def values(self) -> list[T]:
         return list(self._places)
 
-    def list_places(self, values: Sequence[T]) -> list[int]:
+    def list_or_add_indices(self, values: Sequence[T]) -> list[int]:
         """Give the places of values; see `get_or_add_index`."""
         known = self._places_of_objects
         return [

@@ -93,7 +93,7 @@ class MeasureSettings:
         options.check()
         return options
 
-    def describe(self) -> JsonFields:
+    def to_manifest_json(self) -> JsonFields:
         """Say what changes results, for the manifest.
 
         Raises:

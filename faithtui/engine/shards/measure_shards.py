@@ -9,7 +9,7 @@ from typing import Final
 
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
-from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
+from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import CONCURRENCY
 from faithtui.engine.shards.journal import delete_written_journal, sum_reply_costs
 from faithtui.engine.shards.local_workers import (
@@ -269,7 +269,7 @@ def execute_request(
     settings.make_asking_options()
     if settings.choice.name != AUTO:
         find_reader(settings.choice.name)
-    described = settings.describe()
+    described = settings.to_manifest_json()
     if settings.wave is None:
         check_key(settings)
     every = list_shards(
@@ -371,7 +371,7 @@ def _measure_on_workers(
             )
         return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
 
-    return run_to_end(lambda: stop_gently_when_cancelled(measure_until))
+    return run_until_done_or_interrupted(lambda: stop_gently_when_cancelled(measure_until))
 
 
 def sum_spent(results: Path) -> Expense:

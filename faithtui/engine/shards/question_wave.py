@@ -66,11 +66,11 @@ class WaveSender:
         self._file = questions
         self._written: set[str] = set()
 
-    def close(self) -> frozenset[asyncio.Task[Any]]:
+    def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
         """Nothing is ever on its way from here."""
         return frozenset()
 
-    def count_unreadable(self, key: str) -> int:
+    def count_unreadable_answers(self, key: str) -> int:
         """Count none: answers that were no replies are not kept."""
         return 0
 

@@ -23,7 +23,7 @@ from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts, QuestionSender
-from faithtui.engine.interrupts import run_to_end, stop_gently_when_cancelled
+from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
 from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
@@ -370,4 +370,4 @@ def measure_shard(
             settings, shard, results, on_progress=on_progress, stop=stop
         )
 
-    return run_to_end(lambda: stop_gently_when_cancelled(measure_until))
+    return run_until_done_or_interrupted(lambda: stop_gently_when_cancelled(measure_until))

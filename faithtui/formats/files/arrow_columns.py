@@ -72,7 +72,7 @@ class Column(Protocol):
     def length(self) -> int:
         """How many there are."""
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Say what values hold, without reading them.
 
         Raises:
@@ -100,7 +100,7 @@ class NullColumn:
 
     length: int
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Count them."""
         return RowsSize(0, stop - start)
 
@@ -121,7 +121,7 @@ class FixedColumn:
     kind: Any
     """The type, as pyarrow says it."""
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Count them."""
         count = stop - start
         return RowsSize(count * max(0, self.kind.bit_width // 8 - 16), count)
@@ -184,7 +184,7 @@ class TextColumn:
     values: ByteRange
     kind: Any
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Look where the first begins and the last one ends."""
         first, last = self.offsets.read_start_and_end(start, stop)
         if last > self.values.size:
@@ -213,7 +213,7 @@ class ViewColumn:
     kind: Any
     """The type of an array of texts one after the other, as which they are given."""
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Add up the sizes that views begin with."""
         count = stop - start
         if count > _INDEXES_MOST:
@@ -258,12 +258,12 @@ class ListColumn:
     child: Column
     is_map: bool
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Say what their values hold."""
         first, last = self.offsets.read_start_and_end(start, stop)
         if last > self.child.length:
             raise ValueError("a list outside of its column")
-        return self.child.measure(first, last).add(RowsSize(0, stop - start))
+        return self.child.measure_rows(first, last).add(RowsSize(0, stop - start))
 
     def read(self, start: int, stop: int) -> Any:
         """Read their values."""
@@ -288,11 +288,11 @@ class FixedListColumn:
     child: Column
     size: int
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Say what their values hold."""
         if stop * self.size > self.child.length:
             raise ValueError("a list outside of its column")
-        found = self.child.measure(start * self.size, stop * self.size)
+        found = self.child.measure_rows(start * self.size, stop * self.size)
         return found.add(RowsSize(0, stop - start))
 
     def read(self, start: int, stop: int) -> Any:
@@ -314,11 +314,11 @@ class StructColumn:
     children: tuple[Column, ...]
     names: tuple[str, ...]
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Say what their fields hold."""
         found = RowsSize(0, stop - start)
         for child in self.children:
-            found = found.add(child.measure(start, stop))
+            found = found.add(child.measure_rows(start, stop))
         return found
 
     def read(self, start: int, stop: int) -> Any:
@@ -346,7 +346,7 @@ class WordColumn:
         """How many there are."""
         return self.numbers.length
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Add up what the values hold that they stand for."""
         count = stop - start
         found = RowsSize(0, count)
@@ -355,7 +355,7 @@ class WordColumn:
         for number in self.numbers.read(start, stop).to_pylist():
             if number is not None:
                 words, place = self._locate_in_dictionary(number)
-                found = found.add(words.measure(place, place + 1))
+                found = found.add(words.measure_rows(place, place + 1))
         return found
 
     def read(self, start: int, stop: int) -> Any:
@@ -395,9 +395,9 @@ class ExtensionColumn:
         """How many there are."""
         return self.storage.length
 
-    def measure(self, start: int, stop: int) -> RowsSize:
+    def measure_rows(self, start: int, stop: int) -> RowsSize:
         """Say what they hold."""
-        return self.storage.measure(start, stop)
+        return self.storage.measure_rows(start, stop)
 
     def read(self, start: int, stop: int) -> Any:
         """Read them."""

@@ -126,7 +126,7 @@ def _read_copy(
         # No row is held here while it is dealt with, as a loop would.
         yield from map(
             lambda cells: COLUMNS_ROW.find_problem(copy.too_large.get(next(row), 0)) or cells,
-            _list_rows(batches, copy.texts.find),
+            _list_rows(batches, copy.texts.resolve_marker),
         )
 
 

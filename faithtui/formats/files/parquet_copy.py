@@ -111,7 +111,7 @@ class LongTexts:
         """Throw them away."""
         self._file.close()
 
-    def add(self, pieces: Iterator[bytes]) -> bytes:
+    def save_text_for_marker(self, pieces: Iterator[bytes]) -> bytes:
         """Keep a text, and give its marker."""
         place = self._file.seek(0, 2)
         if place > COPY_MOST:
@@ -119,7 +119,7 @@ class LongTexts:
         self._file.writelines(pieces)
         return f"{self._start} {place} {self._file.tell() - place}".encode()
 
-    def find(self, text: str, errors: str = "strict") -> str:
+    def resolve_marker(self, text: str, errors: str = "strict") -> str:
         """Give the text that a marker stands for; of any other, the text itself.
 
         Args:
@@ -454,7 +454,7 @@ def _write_texts(file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: A
             if sizes[row] > COLUMNS_ROW.most:
                 text = b""
             elif value.size > _LONG_TEXT:
-                text = texts.add(value.read())
+                text = texts.save_text_for_marker(value.read())
             else:
                 text = b"".join(value.read())
             page.add(value, text)

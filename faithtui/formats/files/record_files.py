@@ -17,7 +17,7 @@ from typing import Final, Self
 from faithtui.domain.limits import COLUMNS_ROW, RECORD, RECORD_TEXTS, Limit
 from faithtui.errors import InputError
 from faithtui.formats.files.byte_streams import ByteStream, make_read_error, open_byte_stream
-from faithtui.formats.files.tables import find_delimiter, read_table
+from faithtui.formats.files.tables import find_delimiter, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
@@ -348,7 +348,7 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
         case FileKind.DOCUMENT:
             yield _read_json_document(path, stream)
         case FileKind.TABLE:
-            for number, row in enumerate(read_table(path, stream.file, stream.head), start=1):
+            for number, row in enumerate(read_csv_rows(path, stream.file, stream.head), start=1):
                 found = (
                     InputError(row.cells, path=path, line=row.line)
                     if isinstance(row.cells, str)

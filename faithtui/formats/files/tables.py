@@ -61,7 +61,7 @@ def _are_column_names(cells: list[str]) -> bool:
     )
 
 
-def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[TableRow]:
+def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[TableRow]:
     """Read a table.
 
     Yields:

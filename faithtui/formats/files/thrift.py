@@ -141,7 +141,7 @@ def encode_struct(struct: Struct) -> bytes:
             parts.append(bytes([kind]) + _encode_integer(number))
         before = number
         if kind > _FALSE:
-            parts.append(_write(kind, value))
+            parts.append(_encode_by_type(kind, value))
     return b"".join([*parts, b"\x00"])
 
 
@@ -159,7 +159,7 @@ def _encode_integer(value: int) -> bytes:
     return encode_varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-def _write(kind: int, value: Any) -> bytes:
+def _encode_by_type(kind: int, value: Any) -> bytes:
     match kind:
         case 1 | 2 | 3:
             return bytes([value])
@@ -175,10 +175,12 @@ def _write(kind: int, value: Any) -> bytes:
             head = (
                 bytes([count << 4 | of]) if count < 15 else bytes([240 | of]) + encode_varint(count)
             )
-            return head + b"".join(_write(of, each) for each in elements)
+            return head + b"".join(_encode_by_type(of, each) for each in elements)
         case 11:
             keys, values, pairs = value
-            written = b"".join(_write(keys, key) + _write(values, each) for key, each in pairs)
+            written = b"".join(
+                _encode_by_type(keys, key) + _encode_by_type(values, each) for key, each in pairs
+            )
             kinds = bytes([keys << 4 | values]) if pairs else b""
             return encode_varint(len(pairs)) + kinds + written
         case _:

@@ -88,7 +88,7 @@ def _explain_conversations_match(sample: Sample) -> str | None:
         turns = AnySpelling(record).take("turns")
         if has_any_key(record, *CASE_KEYS):
             named = next(each for each in CASE_KEYS if has_any_key(record, each))
-            return f"`turns` beside deepeval's `{AnySpelling(record).find_name(named)}`"
+            return f"`turns` beside deepeval's `{AnySpelling(record).get_key_spelling(named)}`"
         if isinstance(turns, str):
             return "`turns` is a string with JSON in it, as deepeval saves goldens"
         if isinstance(turns, list) and any(has_any_key(each, *_TURN_KEYS) for each in turns):
@@ -200,7 +200,7 @@ class ConversationReader:
 def _explain_goldens_match(sample: Sample) -> str | None:
     if any(has_keys(each, "input", "actual_output") for each in sample.records):
         fields = AnySpelling(sample.records[0])
-        return f"rows with deepeval's `input` and `{fields.find_name('actual_output')}`"
+        return f"rows with deepeval's `input` and `{fields.get_key_spelling('actual_output')}`"
     return None
 
 

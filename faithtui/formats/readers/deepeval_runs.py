@@ -93,7 +93,7 @@ _FAITHFULNESS: Final = "faithfulness"
 def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_any_key(record, *_CASES, *_CONVERSATIONS):
-            name = AnySpelling(record).find_name(*_CASES, *_CONVERSATIONS)
+            name = AnySpelling(record).get_key_spelling(*_CASES, *_CONVERSATIONS)
             return f"a saved test run of deepeval, with `{name}`"
         if has_any_key(record, "metricsData") and has_any_key(record, "actualOutput", "turns"):
             return "cases of a deepeval test run, with `metricsData`"

@@ -22,9 +22,9 @@ from faithtui.formats.readers.protocol import (
     RecordReader,
     RecordsBeforeError,
     build_conversations,
-    make_shape_error,
     make_parsed_record,
     make_refused_record,
+    make_shape_error,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
@@ -129,7 +129,7 @@ def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
     history = fields.take("input")
     if not isinstance(history, list):
         raise fields.make_error(("input",), history, "a list of messages")
-    passages = read_passage_list(fields.take("contexts"), fields.find_name("contexts"))
+    passages = read_passage_list(fields.take("contexts"), fields.get_key_spelling("contexts"))
     targets = [each.text_only_or_none("text") for each in fields.objects("targets")]
     predictions = [each.text_only_or_none("text") for each in fields.objects("predictions")]
     details = {

@@ -31,18 +31,20 @@ def _explain_match(sample: Sample) -> str | None:
                 else found
             )
         if looks_like_messages(found) and not has_any_key(record, *_OF_OTHER_TOOLS):
-            return f"`{fields.find_name(*_MESSAGES)}` is a list of chat messages"
+            return f"`{fields.get_key_spelling(*_MESSAGES)}` is a list of chat messages"
     return None
 
 
 def _convert(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    messages = parse_list_or_object_cell(fields.take(*_MESSAGES), fields.find_name(*_MESSAGES))
+    messages = parse_list_or_object_cell(
+        fields.take(*_MESSAGES), fields.get_key_spelling(*_MESSAGES)
+    )
     if not isinstance(messages, list):
         raise fields.make_error(_MESSAGES, messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*ID, "conversation_id", "thread_id", "session_id"))
-    MessageReader(draft, collector).read_all(messages, fields.find_name(*_MESSAGES))
+    MessageReader(draft, collector).read_all(messages, fields.get_key_spelling(*_MESSAGES))
     choices = fields.take("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         MessageReader(draft, collector).read_all([choices[0].get("message")], "choices[0].message")

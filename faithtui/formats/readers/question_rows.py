@@ -153,21 +153,21 @@ def make_conversation_draft(
     """
     draft = ConversationDraft(key=fields.text(*names.identity))
     reader = MessageReader(draft, collector)
-    history = parse_list_or_object_cell(fields.take(*HISTORY), fields.find_name(*HISTORY))
+    history = parse_list_or_object_cell(fields.take(*HISTORY), fields.get_key_spelling(*HISTORY))
     if looks_like_messages(history) and isinstance(history, list):
-        reader.read_all(history, fields.find_name(*HISTORY))
+        reader.read_all(history, fields.get_key_spelling(*HISTORY))
     question = parse_list_or_object_cell(
-        fields.take(*names.question), fields.find_name(*names.question)
+        fields.take(*names.question), fields.get_key_spelling(*names.question)
     )
     if isinstance(question, list) and looks_like_messages(question):
-        reader.read_all(question, fields.find_name(*names.question))
+        reader.read_all(question, fields.get_key_spelling(*names.question))
     elif question is not None:
-        draft.add_turn("user", _to_text(question, fields.find_name(*names.question)))
-    where = fields.find_name(*names.contexts)
+        draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
+    where = fields.get_key_spelling(*names.contexts)
     given = _read_contexts(fields, names, options, where)
     answer = fields.take(*names.answer)
     if answer is not None:
-        turn = draft.add_turn("assistant", _to_text(answer, fields.find_name(*names.answer)))
+        turn = draft.add_turn("assistant", _to_text(answer, fields.get_key_spelling(*names.answer)))
         if given is not None:
             turn.passages = read_passage_list(given, where)
     elif not draft.turns:
@@ -208,7 +208,7 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
     answer = draft.last_answer
     if answer is None:
         return
-    name = fields.find_name(*LABEL)
+    name = fields.get_key_spelling(*LABEL)
     if fields.has(*LABEL) and fields.has(*ANNOTATOR):
         label = fields.take(*LABEL)
         annotator = fields.text(*ANNOTATOR)
@@ -219,7 +219,7 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
             )
     score = _to_score(fields.take(*SCORE))
     if score is not None:
-        judge = fields.text(*JUDGE) or fields.find_name(*SCORE)
+        judge = fields.text(*JUDGE) or fields.get_key_spelling(*SCORE)
         draft.add_verdict(
             ImportedVerdict(judge, answer, score=score, reason=fields.text_only_or_none(*REASON))
         )
@@ -257,8 +257,8 @@ def find_question_and_answer_keys(sample: Sample) -> tuple[str, str] | None:
     """Give the names of question and answer in a sample; None where one is missing."""
     for record in sample.records:
         fields = AnySpelling(record)
-        question = fields.find_name(*QUESTION)
-        answer = fields.find_name(*ANSWER)
+        question = fields.get_key_spelling(*QUESTION)
+        answer = fields.get_key_spelling(*ANSWER)
         if has_any_key(record, *QUESTION) and has_any_key(record, *ANSWER):
             return question, answer
     return None
@@ -290,7 +290,7 @@ def _explain_match(sample: Sample) -> str | None:
     fields = AnySpelling(first)
     if {fold_key(names[0]), fold_key(names[1])} == {"userinput", "response"}:
         return None
-    contexts = f", `{fields.find_name(*CONTEXTS)}`" if has_any_key(first, *CONTEXTS) else ""
+    contexts = f", `{fields.get_key_spelling(*CONTEXTS)}`" if has_any_key(first, *CONTEXTS) else ""
     return f"rows with `{names[0]}`, `{names[1]}`{contexts}"
 
 

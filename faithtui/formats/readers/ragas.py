@@ -8,7 +8,7 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import list_objects, add_faithtui_answer
+from faithtui.formats.readers.own_results import add_faithtui_answer, list_objects
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (

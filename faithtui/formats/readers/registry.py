@@ -142,6 +142,7 @@ def _describe_unknown_format(sample: Sample) -> str:
     way = f"; try {' '.join(hints[:3])}" if hints else ""
     return (
         f"is {sample.kind} in no format that is known here; its records have "
-        f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, `--map question=… "
-        f"--map answer=… --map contexts=…`, or name the format with `--format`{way}"
+        f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, "
+        "`--map question=… --map answer=… --map contexts=…`, or name the format with "
+        f"`--format`{way}"
     )

@@ -44,7 +44,7 @@ class DatasetCounts:
     licences: Counter[str] = field(default_factory=Counter)
     """By what the metadata of conversations say."""
 
-    def count(self, conversation: ExportConversation) -> None:
+    def add_conversation(self, conversation: ExportConversation) -> None:
         """Count a conversation and all it holds."""
         self.conversations += 1
         self.sources[conversation.source] += 1

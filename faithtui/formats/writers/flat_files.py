@@ -62,7 +62,9 @@ def _encode_as_text(value: object) -> str:
     return _encode(_encode(value))
 
 
-def write_csv(columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]]) -> Iterator[str]:
+def format_csv_lines(
+    columns: Sequence[FlatColumn], parts: Iterable[Iterable[Row]]
+) -> Iterator[str]:
     """Write rows as CSV.
 
     Texts are quoted, numbers are not; a text that a spreadsheet would take for a formula gets a

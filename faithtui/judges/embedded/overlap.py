@@ -188,7 +188,7 @@ def collect_evidence(
             [
                 word.span
                 for word in unit.words
-                if word.stem in stems or (word.aliases and word.is_among(stems))
+                if word.stem in stems or (word.aliases and word.has_key_in(stems))
             ]
         )
         chosen[number] = OverlapEvidence(unit.source, unit.span, matched)

@@ -74,14 +74,14 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
     most_requests = MOST_REQUESTS
     most_bytes = MOST_BYTES
 
-    def size(self, request: JudgeRequest) -> int:
+    def count_question_bytes(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the request."""
         return len(json.dumps({"custom_id": "x" * 64, "params": self._api.make_body(request)})) + 1
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send all questions in one request. See `BatchClient.submit`."""
         ids = make_wire_ids(uid, requests, self.most_requests)
-        size = sum(self.size(each) for _, each in requests)
+        size = sum(self.count_question_bytes(each) for _, each in requests)
         check_size(size, self.most_bytes)
         made = await self._api.call_batch_api(
             lambda: self._dialect.sdk.messages.batches.with_raw_response.create(
@@ -99,7 +99,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         """Ask how far it is. See `BatchClient.status`."""
         return _read_status(await self._retrieve_batch(batch_id))
 
-    async def find(
+    async def find_submitted_batch(
         self,
         uid: str,
         *,

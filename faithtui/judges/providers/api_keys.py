@@ -101,7 +101,7 @@ def store_key(variable: str, value: str) -> None:
     _run_with_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
 
 
-def forget_key(variable: str) -> bool:
+def delete_key(variable: str) -> bool:
     """Remove a key from the system's keyring.
 
     Returns:

@@ -77,7 +77,7 @@ class BatchClient(Protocol):
     def most_bytes(self) -> int:
         """Sum of the sizes of its questions."""
 
-    def size(self, request: JudgeRequest) -> int:
+    def count_question_bytes(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in a batch.
 
         Raises:
@@ -110,7 +110,7 @@ class BatchClient(Protocol):
             JudgeError: As for a question.
         """
 
-    async def find(
+    async def find_submitted_batch(
         self,
         uid: str,
         *,

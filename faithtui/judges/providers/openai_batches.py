@@ -53,7 +53,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
     most_requests = MOST_REQUESTS
     most_bytes = MOST_BYTES
 
-    def size(self, request: JudgeRequest) -> int:
+    def count_question_bytes(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the file."""
         return len(self.format_question("x" * 64, request))
 
@@ -89,7 +89,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         """Ask how far it is. See `BatchClient.status`."""
         return _read_status(await self._retrieve_batch(batch_id))
 
-    async def find(
+    async def find_submitted_batch(
         self,
         uid: str,
         *,

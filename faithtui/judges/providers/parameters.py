@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from faithtui.judges.providers.provider_errors import (
-    list_error_codes,
     find_named_parameters,
     find_provider_message,
+    list_error_codes,
 )
 
 _REFUSED_STATUSES: Final = {400, 422}

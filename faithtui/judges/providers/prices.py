@@ -195,7 +195,7 @@ class PriceTable:
             return None
         return self.package.find_price(endpoint, tokens_in, batch=batch)
 
-    def find_source(self, judge_ref: str, base_url: str | None) -> str | None:
+    def find_price_source(self, judge_ref: str, base_url: str | None) -> str | None:
         """Say where a judge's price is from and of which date; None where it has none, or is 0."""
         if not isinstance(self.find_price(judge_ref, base_url), Price):
             return None

@@ -34,9 +34,9 @@ from faithtui.metrics.relevance.common import (
     WindowView,
     add_peer_relevance_reasons,
     drop_repeated_passages,
-    map_documents_to_first_turns,
     make_claim,
     make_window_views,
+    map_documents_to_first_turns,
 )
 from faithtui.metrics.relevance.questions import make_statement_messages_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements

@@ -21,9 +21,9 @@ from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
     add_peer_relevance_reasons,
-    map_documents_to_first_turns,
     make_claim,
     make_window_views,
+    map_documents_to_first_turns,
 )
 from faithtui.metrics.relevance.questions import make_statement_relevance_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements

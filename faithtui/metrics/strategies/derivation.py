@@ -58,7 +58,7 @@ class ClaimFinding:
         named = self.partial.union(self.contradicts, *self.sufficient)
         object.__setattr__(self, "named", named)
 
-    def is_about(self, in_view: TruthSet) -> bool:
+    def applies_to_truths(self, in_view: TruthSet) -> bool:
         """Whether it is about a window with these truths: about one of them, or about none."""
         return not self.truths.isdisjoint(in_view) or self.truths == in_view
 
@@ -116,7 +116,7 @@ def decide_claim(
             return ClaimDecision(finding.label, finding, follows=False)
     for finding in findings:
         # What was not said about a truth in view may have been a `no`.
-        if not _is_counted(finding, as_peer) and finding.is_about(in_view):
+        if not _is_counted(finding, as_peer) and finding.applies_to_truths(in_view):
             return ClaimDecision(None, finding, follows=False)
     for finding in agreeing:
         if any(each <= in_view for each in finding.sufficient):

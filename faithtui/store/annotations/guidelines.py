@@ -79,7 +79,7 @@ class Guidelines:
         """
         return next(reversed(self.versions(metric)), None)
 
-    def in_force(self, metric: str) -> Guideline | None:
+    def find_version_or_default(self, metric: str) -> Guideline | None:
         """Give what is in force for a metric: the version set last, else the metric's default.
 
         Returns:

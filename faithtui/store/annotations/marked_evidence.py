@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.text.evidence import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
-from faithtui.domain.text.word_spans import find_word_spans, find_touched_word_indices
+from faithtui.domain.text.word_spans import find_touched_word_indices, find_word_spans
 from faithtui.domain.verdicts import Stance
 from faithtui.store.annotations.counted_labels import UNREVIEWED, CountedLabels
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
@@ -58,7 +58,7 @@ def read_evidence_units(
         )
         for number, _, _, claim_id, *_ in homes.values()
         for each in marked[claim_id]
-        if (words := reader.select(each.evidence))
+        if (words := reader.collect_words_in_spans(each.evidence))
     )
 
 
@@ -182,7 +182,9 @@ def _read_cited_words(
             place = span_from_row(row) or reader.find_truth(row.hash, row.text)
             if place is not None:
                 found[row.claim_id].add(MarkedPassage(row.hash, place.start, place.end))
-    return {claim_id: reader.select(tuple(places)) for claim_id, places in found.items()}
+    return {
+        claim_id: reader.collect_words_in_spans(tuple(places)) for claim_id, places in found.items()
+    }
 
 
 class _WordReader:
@@ -193,7 +195,7 @@ class _WordReader:
         self._find_words = cache(self._read_word_spans)
         self._tokenise = cache(lambda name: tokenise_text(self._read_text(name)))
 
-    def select(self, marks: Sequence[MarkedPassage]) -> Words:
+    def collect_words_in_spans(self, marks: Sequence[MarkedPassage]) -> Words:
         """Name the words of stretches, each by its document and its place there."""
         return frozenset(self._list_words(marks))
 

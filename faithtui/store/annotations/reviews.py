@@ -18,11 +18,11 @@ from faithtui.domain.annotations import (
     NewEvent,
     Step,
     choose_action,
+    find_redo_in_log_tail,
+    find_undo_in_log_tail,
     merge_marks,
     next_redo,
     next_undo,
-    find_redo_in_log_tail,
-    find_undo_in_log_tail,
 )
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.limits import NOTE, REVIEWER

@@ -88,7 +88,7 @@ class Bundles:
 def hash_current_labels(
     connection: Connection, which: ColumnElement[bool], *, with_evidence: bool = False
 ) -> str:
-    """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `hash_all_current_labels`.
+    """Hash what everybody stands by on some claims, as `hash_all_current_labels` does of all.
 
     Args:
         connection: Where to read.

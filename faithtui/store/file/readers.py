@@ -126,7 +126,7 @@ class Readers:
             StoreError: Its tables are older, or its log cannot be read from here.
         """
         try:
-            version = self._read_version()
+            version = self._read_schema_version()
         except sqlite3.OperationalError as error:
             # SQLite shares the log through a file beside it, which it cannot make here.
             if not is_cannot_open_error(error):
@@ -137,7 +137,7 @@ class Readers:
                     "read where nothing can be written; copy both to another directory"
                 ) from error
             self._unlogged_signature = _file_signature(self._path)
-            version = self._read_version()
+            version = self._read_schema_version()
         if version != find_head_revision():
             raise StoreReadOnly(
                 f"{self._path} has the tables of an older faithtui and cannot be upgraded, because "
@@ -192,7 +192,7 @@ class Readers:
                 )  # no file is known by it: looked at again next time
                 raise
 
-    def _read_version(self) -> str | None:
+    def _read_schema_version(self) -> str | None:
         connection = self._connect()
         try:
             return recognise_version(self._path, connection)

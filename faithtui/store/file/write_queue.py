@@ -107,7 +107,7 @@ class WriteQueue:
             self._changed.notify_all()
         return job.future
 
-    def delay_other_work(self, seconds: float) -> None:
+    def delay_non_urgent_work(self, seconds: float) -> None:
         """Let what is not urgent wait from now on for so long."""
         with self._changed:
             self._rest_until = self._seconds() + seconds

@@ -102,9 +102,9 @@ class Writer:
 
         return self.add_job(run, urgent=False).result()
 
-    def delay_other_work(self, seconds: float) -> None:
+    def delay_non_urgent_work(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""
-        self._queue.delay_other_work(seconds)
+        self._queue.delay_non_urgent_work(seconds)
 
     @property
     def is_urgent_work_at_hand(self) -> bool:

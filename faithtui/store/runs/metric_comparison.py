@@ -19,8 +19,8 @@ from faithtui.store.records import (
 )
 from faithtui.store.runs.answer_view import (
     HomeLabel,
-    read_document_labels_by_answer,
     read_claim_labels_by_answer,
+    read_document_labels_by_answer,
     read_first_window_scores,
     score_answer,
 )

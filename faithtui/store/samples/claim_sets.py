@@ -33,13 +33,13 @@ from faithtui.store.samples.claim_set_rows import (
     find_version,
     hash_claims,
     insert_version,
-    read_sample_as_set,
     read_claim_rows,
+    read_sample_as_set,
     read_set_sample,
     read_version_row,
     strata_from_json,
 )
-from faithtui.store.samples.drawing import list_drawn_elsewhere, complete_draw_columns
+from faithtui.store.samples.drawing import complete_draw_columns, list_drawn_elsewhere
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import is_among
@@ -246,7 +246,7 @@ class ClaimSets:
             if said[each.claim].run_label not in (None, NOT_A_CLAIM)
         }
 
-    def collect(self, number: ClaimSetId) -> ClaimSetBundle:
+    def read_claim_set_bundle(self, number: ClaimSetId) -> ClaimSetBundle:
         """Gather a version with its claims and their labels, from one snapshot."""
         with self._database.open_reader() as connection:
             row = read_version_row(connection, number)
@@ -297,7 +297,7 @@ class ClaimSets:
                         "that were labelled; import the set into another store"
                     )
 
-    def add(self, found: ClaimSetBundle) -> tuple[ClaimSetRow, MergeCounts, bool]:
+    def import_bundle(self, found: ClaimSetBundle) -> tuple[ClaimSetRow, MergeCounts, bool]:
         """Take a version in whose conversations are here, with its labels.
 
         The set's row comes last: after a crash, add it again.

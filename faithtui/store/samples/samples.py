@@ -248,7 +248,7 @@ class Samples:
         if population is not None:
             raise StoreError(_OF_POPULATION.format(run=run_id, results=population.results))
 
-    def close(self, sample_id: SampleId, decision: str | None) -> None:
+    def close_sample(self, sample_id: SampleId, decision: str | None) -> None:
         """End a sample: nothing more is to be answered in it."""
         now = self._clock()
         self._database.write(

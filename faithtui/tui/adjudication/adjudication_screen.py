@@ -165,7 +165,7 @@ class AdjudicateScreen(FaithScreen):
 
     # Reading
 
-    def reload_at(self, claim: ClaimId) -> None:
+    def reload_and_select_claim(self, claim: ClaimId) -> None:
         """Read everything again, and go to a claim if it is listed; keys wait for it."""
         self._claim_to_select = claim
         self.reload()

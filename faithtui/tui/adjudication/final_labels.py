@@ -251,7 +251,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         )
         self.last_act_words = f"{step.words}: {what}"
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
-        self.screen.reload_at(act.claim)
+        self.screen.reload_and_select_claim(act.claim)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""

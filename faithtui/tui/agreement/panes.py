@@ -9,8 +9,8 @@ from faithtui.agreement.report.settings import ReportLevel
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.marked_lines import (
-    has_evidence_or_complete_answers,
     format_evidence_and_recall_lines,
+    has_evidence_or_complete_answers,
 )
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.keymap.key_names import KeyNames

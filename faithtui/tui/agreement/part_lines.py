@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
+from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from faithtui.agreement.report.model import (
     AgreementReport,
     Breakdown,
@@ -155,7 +155,8 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
     lines: list[Line] = []
     for each in report.raters:
         name = escape_line(each.reviewer, "human strong", limit=30)
-        counts = f" {fmt.format_count_with_noun(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
+        counts = f" {fmt.format_count_with_noun(each.labels, 'label')}"
+        counts += f", {fmt.format_count(each.blind)} blind"
         counts += f", {fmt.format_count_with_noun(each.overrides, 'override')}"
         if each.median_seconds is not None:
             counts += f", {each.median_seconds:.0f} s each"

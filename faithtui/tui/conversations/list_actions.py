@@ -185,7 +185,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         row, chosen = self.screen.run_row, self.screen.selection
         if row is None or chosen is None:
             return
-        mine = self.session.find_run(row.id)
+        mine = self.session.find_background_run(row.id)
         if mine is not None and not mine.is_finished:
             self.refuse(f"run #{row.id} is under way: what fails can be retried afterwards")
             return

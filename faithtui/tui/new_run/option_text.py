@@ -49,7 +49,9 @@ def options_to_text(options: Mapping[str, str]) -> str:
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in options.items())
 
 
-def format_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]) -> str:
+def format_last_used_options(
+    chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]
+) -> str:
     """Write what metrics were last run with, as `parse_options` reads it.
 
     An option that several metrics were given alike is written once, one of a single metric among

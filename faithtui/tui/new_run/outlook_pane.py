@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.new_run.form_lines import JudgeTrial, draw_test_and_preview_lines, draw_judge_test
+from faithtui.tui.new_run.form_lines import JudgeTrial, draw_judge_test, draw_test_and_preview_lines
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import Pane
 

@@ -19,7 +19,11 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.new_run.field_words import AS_PEER, CHOICE_HINTS, HINTS, SELECTS
 from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
-from faithtui.tui.new_run.option_text import format_options, parse_options, options_to_text
+from faithtui.tui.new_run.option_text import (
+    format_last_used_options,
+    options_to_text,
+    parse_options,
+)
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import parse_typed_dollars
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -66,7 +70,7 @@ class RunFields(VerticalScroll):
         self._keys = keys
         self._choose_profile = choose_profile
         self._begin_with = next(iter(remembered), metrics[0].key)
-        self._written_options = format_options([self._begin_with], remembered)
+        self._written_options = format_last_used_options([self._begin_with], remembered)
         """Options as the form wrote them; other ones were typed by a person and stay."""
 
     def compose(self) -> ComposeResult:
@@ -166,7 +170,7 @@ class RunFields(VerticalScroll):
         field = self.query_one("#options", Input)
         if field.value == self._written_options:
             chosen = self._metric_keys
-            self._written_options = format_options(chosen, self._last_options)
+            self._written_options = format_last_used_options(chosen, self._last_options)
             field.value = self._written_options
         self.show_options()
 

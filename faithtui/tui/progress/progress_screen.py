@@ -138,7 +138,7 @@ class ProgressScreen(FaithScreen):
             self.call_later(self.show_loaded, None)
             return
         # Asked before the row is read: a run that ends meanwhile is none of another process.
-        mine = self.session.find_run(run)
+        mine = self.session.find_background_run(run)
         is_over = mine is None or mine.is_finished
         row = await self.read(_read_run, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
@@ -216,7 +216,7 @@ class ProgressScreen(FaithScreen):
                 words = [BLANK, Line(tuple(self.keys.fill_in_keys_as_pieces(told, "strong")))]
                 self.totals.show(lambda _width: words)
             return
-        run = self.session.find_run(row.id)
+        run = self.session.find_background_run(row.id)
         if self.elsewhere and (run is None or run.is_finished):
             run = None  # An attempt of this process is over; what it said is not true any more.
         snapshot = None if run is None else run.snapshot()

@@ -110,7 +110,9 @@ class RunControls(Controller["ProgressScreen"]):
     @property
     def active_run(self) -> "BackgroundRun | None":
         """The run, if it is on in this process."""
-        run = self.session.find_run(None if self.screen.row is None else self.screen.row.id)
+        run = self.session.find_background_run(
+            None if self.screen.row is None else self.screen.row.id
+        )
         return None if run is None or run.is_finished else run
 
     def action_pause(self) -> None:
@@ -219,7 +221,7 @@ class RunControls(Controller["ProgressScreen"]):
     async def set_budget(self, row: RunRow, wanted: BudgetCaps) -> None:
         """Write the budget down, and let a run that is on keep to it."""
         await self.read(_write_budget, self.session, row, wanted)
-        mine = self.session.find_run(row.id)
+        mine = self.session.find_background_run(row.id)
         if mine is not None and not mine.is_finished:
             mine.control.set_budget(wanted.nusd, wanted.tokens)
         self.screen.call_later(self.show_budget, wanted)

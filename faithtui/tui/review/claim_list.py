@@ -18,7 +18,7 @@ from faithtui.tui.review.lines.claim_rows import (
 )
 from faithtui.tui.review.lines.claims import ClaimListExtras, find_claim_row
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
-from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
+from faithtui.tui.review.position import ReviewPosition, is_unanswered, list_claims
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import RowPane
 
@@ -117,7 +117,7 @@ class ClaimList(RowPane):
         listed = list_claims(view, at.window)
         where = "" if at.window is None else f" in w{at.window + 1}"
         if extras.queue_done is None:
-            done = sum(not is_open(claim) for claim in listed)
+            done = sum(not is_unanswered(claim) for claim in listed)
             count = f"{done}/{len(listed)} done"
         else:  # What is labelled besides, or was before, is not what the title counts.
             answered, queued = extras.queue_done

@@ -148,7 +148,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.search.go_to_next_match(direction):
             return
         if self.screen.queue_navigator.cursor is not None:
-            self.screen.queue_navigator.step(direction)
+            self.screen.queue_navigator.go_to_next_open_claim(direction)
             return
         at = position.find_next_open(self.screen.view, self.screen.review_position, direction)
         if at is not None:

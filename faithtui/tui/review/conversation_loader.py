@@ -237,7 +237,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             hiding_terms=terms,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
-            guideline=session.store.guidelines.in_force(view.run.spec.metric),
+            guideline=session.store.guidelines.find_version_or_default(view.run.spec.metric),
         )
 
     def show_loaded(self, loaded: LoadedConversation) -> None:
@@ -301,7 +301,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
     @run_in_worker("rest")
     async def compare_rest_of_long_texts(self, tokenised: draw_evidence.TokenisedView) -> None:
         """Compare the rest of a long conversation beside the keys, and show what it adds."""
-        await self.read(tokenised.fill)
+        await self.read(tokenised.compute_lazy_parts)
         self.screen.call_later(self._show_rest, tokenised)
 
     def _show_rest(self, tokenised: draw_evidence.TokenisedView) -> None:

@@ -30,7 +30,7 @@ class ReviewContent:
     guideline_lines: int = 0
     """Lines of a guideline that is to stand beside the claims; 0 for none."""
 
-    def says_something(self, pane: str) -> bool:
+    def has_content_for_pane(self, pane: str) -> bool:
         """Whether the pane of the windows or of what is checked against is worth a look."""
         return self.has_references if pane == "truths" else self.windows > 1
 
@@ -48,7 +48,7 @@ LEAST_LIST = 7
 """Lines below which a list of claims is not worth a place beside the windows."""
 
 
-def longest(lengths: Iterable[int]) -> int:
+def max_or_zero(lengths: Iterable[int]) -> int:
     """Give the greatest length; 0 for none."""
     return max(lengths, default=0)
 
@@ -188,7 +188,7 @@ def _place_claims_column(
     last = [("verdict", verdict)] if verdict else []
     least = 7
     room = height - verdict
-    if not content.says_something(below) or room < 2 * least:
+    if not content.has_content_for_pane(below) or room < 2 * least:
         return _stack(x, 0, width, height, (("claims", 0), *last))
     claims = _clamp(2 * content.claims + 6, least, max(least, room * 66 // 100))
     if below == "windows":

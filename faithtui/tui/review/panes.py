@@ -20,7 +20,7 @@ from faithtui.tui.review.labels.missed_claims import describe_added_claims
 from faithtui.tui.review.labels.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.review.layout import (
     ReviewContent,
-    longest,
+    max_or_zero,
     plan_empty_review,
     plan_review,
     plan_zoomed_review,
@@ -195,7 +195,7 @@ class ReviewPanes(Panes):
         away = [
             each
             for each in ("windows", "truths")
-            if self._has_content_for_pane(each) and not self.has_place(each)
+            if self._has_content_for_pane(each) and not self.is_shown_unzoomed(each)
         ]
         key = self._keys("review.windows")
         return f"{key} {', '.join(away)}" if away else ""
@@ -219,7 +219,7 @@ class ReviewPanes(Panes):
             self.query_one(f"#{self.zoomed_id}").focus()
 
     def _has_content_for_pane(self, pane: str) -> bool:
-        return self._content is not None and self._content.says_something(pane)
+        return self._content is not None and self._content.has_content_for_pane(pane)
 
     def draw_verdict(self, state: ReviewState) -> None:
         """Draw what was and can be said."""
@@ -382,12 +382,12 @@ def measure_content(state: ReviewState) -> ReviewContent:
     """Say what the panes have to hold of a conversation."""
     view, spec = state.view, state.spec
     answers = {claim.turn for claim in view.claims}
-    said = longest(len(each.content) for each in view.turns if each.position in answers)
-    asked = longest(len(each.content) for each in view.turns if each.role == "user")
+    said = max_or_zero(len(each.content) for each in view.turns if each.position in answers)
+    asked = max_or_zero(len(each.content) for each in view.turns if each.role == "user")
     return ReviewContent(
         claims=len(view.claims),
         windows=len(view.windows),
-        claim_characters=longest(len(claim.text) for claim in view.claims),
+        claim_characters=max_or_zero(len(claim.text) for claim in view.claims),
         exchange_characters=said + asked,
         is_blind=view.is_blind,
         has_references=spec.references is not None

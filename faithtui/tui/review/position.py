@@ -27,7 +27,7 @@ def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
     return tuple(claim for claim in view.claims if claim.id in held)
 
 
-def is_open(claim: ClaimView) -> bool:
+def is_unanswered(claim: ClaimView) -> bool:
     """Say whether the reviewer gave no verdict yet; one in bulk or taken over is one."""
     return claim.mine is None or claim.mine.verdict is None
 
@@ -64,7 +64,7 @@ def fit_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
         window, claims = None, view.claims
     if any(claim.id == focus.claim for claim in claims):
         return replace(focus, window=window)
-    start = next((claim for claim in claims if is_open(claim)), claims[0] if claims else None)
+    start = next((claim for claim in claims if is_unanswered(claim)), claims[0] if claims else None)
     return ReviewPosition(window, start.id if start else None)
 
 
@@ -103,7 +103,7 @@ def advance_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition 
     for row in view.windows:
         if row.position > focus.window:
             for claim in list_claims(view, row.position):
-                if is_open(claim) and claim.id != focus.claim:
+                if is_unanswered(claim) and claim.id != focus.claim:
                     return ReviewPosition(row.position, claim.id)
     return None
 
@@ -115,14 +115,14 @@ def find_next_open(
     claims = list_claims(view, focus.window)
     here = _find_index(claims, focus.claim)
     order = claims[here + 1 :] if direction > 0 else claims[:here][::-1]
-    found = next((claim for claim in order if is_open(claim)), None)
+    found = next((claim for claim in order if is_unanswered(claim)), None)
     return ReviewPosition(focus.window, found.id) if found else None
 
 
 def find_edge_open(view: ReviewView, direction: int) -> ReviewPosition | None:
     """Find the first (1) or last (-1) claim without a verdict; None when there is none."""
     order = view.claims if direction > 0 else view.claims[::-1]
-    found = next((claim for claim in order if is_open(claim)), None)
+    found = next((claim for claim in order if is_unanswered(claim)), None)
     return ReviewPosition(None, found.id) if found else None
 
 

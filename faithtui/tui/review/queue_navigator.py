@@ -175,7 +175,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             else:
                 position.mark_answered(act.claim)
 
-    def step(self, direction: int) -> None:
+    def go_to_next_open_claim(self, direction: int) -> None:
         """Go to the next or the previous open claim of the queue."""
         if self.cursor is None:
             return

@@ -10,7 +10,7 @@ from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.screen.controller import Controller
-from faithtui.tui.screen.filter_matches import find_claims, make_filter_context
+from faithtui.tui.screen.filter_matches import list_matching_claims, make_filter_context
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.filter_bar import FilterBar
@@ -59,7 +59,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         if known is None or known[0] is not view or known[1] != self.filter_text:
             context = make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
             reading = parse_filter(self.filter_text, context)
-            found = None if reading.problem else find_claims(view, reading.filter)
+            found = None if reading.problem else list_matching_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
 

@@ -4,7 +4,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
-from faithtui.tui.review.position import is_open
+from faithtui.tui.review.position import is_unanswered
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class SessionLine(Controller["ReviewScreen"]):
             return ""
         cursor = self.screen.queue_navigator.cursor
         if cursor is None:
-            left, where = sum(map(is_open, view.claims)), "here"
+            left, where = sum(map(is_unanswered, view.claims)), "here"
         else:
             left, where = len(cursor.queue.entries) - len(cursor.answered_claims), "in the queue"
         timer = self.session.preferences.timer

@@ -178,7 +178,8 @@ def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
         Piece(f", {row.failed} failed" if row.failed else "", "bad"),
         Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
         Piece(
-            f" · {fmt.format_count_with_noun(row.windows, 'window')} · {format_unit_count(row.claims, metric)}",
+            f" · {fmt.format_count_with_noun(row.windows, 'window')}"
+            f" · {format_unit_count(row.claims, metric)}",
             "quiet",
         ),
     ]

@@ -57,7 +57,7 @@ class FigureReader(Controller["RunsScreen"]):
         """Give what is known of a run; it may be older than the run's row."""
         return self._known.get(run)
 
-    def describe(self, row: RunRow) -> RunKnowledge:
+    def make_run_knowledge(self, row: RunRow) -> RunKnowledge:
         """Say what is known of a run, for what can be done next."""
         found = self._known.get(row.id)
         knowledge = RunKnowledge(

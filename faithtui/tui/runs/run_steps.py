@@ -38,7 +38,7 @@ class RunSteps(Controller["RunsScreen"]):
             return
         steps = tuple(
             each
-            for each in list_next_steps(row, spec, self.screen.figures.describe(row))
+            for each in list_next_steps(row, spec, self.screen.figures.make_run_knowledge(row))
             if not (self.screen.session.is_read_only and each.action in WRITING_ACTIONS)
         )
         self._steps = steps

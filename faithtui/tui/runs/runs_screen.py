@@ -322,7 +322,7 @@ class RunsScreen(FilteredListScreen):
 
     def is_under_way(self, run: RunId) -> bool:
         """Whether a run is on in this process."""
-        mine = self.session.find_run(run)
+        mine = self.session.find_background_run(run)
         return mine is not None and not mine.is_finished
 
     def _replace_lost_choice(self) -> None:

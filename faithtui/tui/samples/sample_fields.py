@@ -22,7 +22,7 @@ PLAN = "plan"
 """Typed instead of numbers: as the label plan says."""
 
 
-def read_number(text: str, name: str, least: int = 1) -> int:
+def parse_number(text: str, name: str, least: int = 1) -> int:
     """Read a whole number, as it is shown or bare: `1,200`, `1200`.
 
     Raises:
@@ -75,7 +75,7 @@ def parse_stratum_sizes(text: str, populations: Mapping[str, int]) -> dict[str, 
             "all takes everything"
         )
     return {
-        name: count if word == "all" else read_number(word, "per stratum", 0)
+        name: count if word == "all" else parse_number(word, "per stratum", 0)
         for word, (name, count) in zip(words, populations.items(), strict=True)
     }
 

@@ -41,7 +41,7 @@ from faithtui.tui.input_queue import ModalWindow, hold_keys_during_worker
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.samples.sample_fields import (
     PLAN,
-    read_number,
+    parse_number,
     parse_planned_sizes,
     parse_share,
     parse_stratum_sizes,
@@ -364,7 +364,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         design, strata = self._chosen_design, self._chosen_strata
         if design is SamplingDesign.STRATIFIED and not strata:
             raise ConfigError("strata: at least one is to be chosen; space chooses")
-        size = read_number(self.query_one("#size", Input).value, "size")
+        size = parse_number(self.query_one("#size", Input).value, "size")
         blind = self.query_one("#blind", Select).value == "blind"
         shown_share = parse_share(self.query_one("#share", Input).value) if blind else 0.0
         sizes: dict[str, int] = {}
@@ -377,7 +377,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             stratified_by=strata,
             size=size,
             sizes=sizes,
-            seed=read_number(self.query_one("#seed", Input).value, "seed", 0),
+            seed=parse_number(self.query_one("#seed", Input).value, "seed", 0),
             blind=blind,
             shown_share=shown_share,
         )
@@ -428,7 +428,7 @@ class ExtendSampleScreen(ModalWindow[int | None]):
     def action_draw(self) -> None:
         """Answer with the number."""
         try:
-            self.dismiss(read_number(self.query_one("#size", Input).value, "how many"))
+            self.dismiss(parse_number(self.query_one("#size", Input).value, "how many"))
         except ConfigError as error:
             self.query_one("#problem", Label).update(Content(escape_text(str(error)).text))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
+from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import LabelPlan, count_blind_claims
 from faithtui.agreement.sampling.stopping_rules import (
@@ -402,8 +402,8 @@ def _expected_interval_lines(found: LabelPlan, basis: PlanBasis, width: int) -> 
     lines = wrap([Piece(words, "strong")], width)
     if basis.is_of_too_few:
         few = (
-            f"of {fmt.format_count_with_noun(basis.conversations, 'conversation')}: no interval of recall, "
-            f"kappa or new data below {FEWEST_GROUPS}"
+            f"of {fmt.format_count_with_noun(basis.conversations, 'conversation')}: "
+            f"no interval of recall, kappa or new data below {FEWEST_GROUPS}"
         )
         lines += wrap([Piece(few, "warn")], width)
     source = f"if {failing} is right for {shares}{more} ({source})"

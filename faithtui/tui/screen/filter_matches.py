@@ -32,7 +32,7 @@ def make_filter_context(rule: ScoringRule, scope: Scope, *, blind: bool = False)
     return FilterContext(scope, rule.labels, dict(rule.synonyms), blind)
 
 
-def find_claims(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
+def list_matching_claims(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
     """List the claims of a conversation that a filter finds, in their order.
 
     Args:

@@ -69,7 +69,7 @@ class Panes(Widget):
         if before(width, height) != self._current_planner(width, height):
             self.update_plan()
 
-    def has_place(self, pane: str) -> bool:
+    def is_shown_unzoomed(self, pane: str) -> bool:
         """Whether a pane is seen while none is enlarged."""
         return pane in self._usual(*self.size)
 

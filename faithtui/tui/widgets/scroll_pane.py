@@ -18,7 +18,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_line, list_keys_at, locate_mouse
+from faithtui.tui.widgets.key_clicks import list_keys_at, list_keys_in_clicked_line, locate_mouse
 from faithtui.tui.widgets.line_cache import LineCache
 from faithtui.tui.widgets.look_styles import LookStyles
 

@@ -25,8 +25,8 @@ from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
-    list_counted_labels,
     compute_inverse_probability_weights,
+    list_counted_labels,
 )
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM

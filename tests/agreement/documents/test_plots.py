@@ -13,8 +13,8 @@ from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, fit_l
 from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
     coverage_plot,
-    pairwise_kappa_plot,
     interval_progress_plot,
+    pairwise_kappa_plot,
     pass_rate_plot,
     reliability_plot,
     slice_agreement_plot,

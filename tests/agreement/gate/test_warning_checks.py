@@ -17,8 +17,8 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import (
     ASKED_WARNINGS,
-    check_accepted_codes,
     apply_warnings_to_checks,
+    check_accepted_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (

@@ -14,10 +14,10 @@ from faithtui.agreement.statistics.intervals import (
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     OutsideAccuracy,
-    compute_unweighted_rate,
     compute_leave_one_out_rates,
     compute_stratified_rate,
     compute_stratified_se,
+    compute_unweighted_rate,
     group_strata,
     lang_reiczigel_interval,
     rogan_gladen_rate,

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
+from faithtui.agreement.report.marked_evidence import (
+    report_evidence_overlap,
+    report_extraction_recall,
+)
 from faithtui.agreement.statistics.span_overlap import compute_span_overlap, estimate_mean_share
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -57,7 +60,7 @@ def test_a_claim_counts_once_however_many_marked_it() -> None:
 
 def test_extraction_by_hand() -> None:
     """Of 3 + 5 fair claims and 1 + 1 missed ones; x is in neither."""
-    found = report_extraction(
+    found = report_extraction_recall(
         [
             ExtractionUnit(ConversationId(1), "a", 1, 3, 2, 1, 1, ("ann",)),
             ExtractionUnit(ConversationId(2), "b", 1, 5, 0, 0, 1, ("ann", "bo")),
@@ -73,8 +76,10 @@ def test_extraction_by_hand() -> None:
 
 def test_without_marks_and_without_claims_there_is_no_figure() -> None:
     assert report_evidence_overlap((), 0.95) is None
-    assert report_extraction((), 0.95) is None
-    empty = report_extraction([ExtractionUnit(ConversationId(1), "a", 1, 0, 1, 0, 0, ("x",))], 0.95)
+    assert report_extraction_recall((), 0.95) is None
+    empty = report_extraction_recall(
+        [ExtractionUnit(ConversationId(1), "a", 1, 0, 1, 0, 0, ("x",))], 0.95
+    )
     assert empty is not None
     assert (empty.recall.value, empty.recall.reason) == (None, Reason.NO_ITEMS)
     assert estimate_mean_share([]).status is EstimateStatus.UNDEFINED

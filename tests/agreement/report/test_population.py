@@ -5,7 +5,7 @@ import json
 import pytest
 
 from faithtui.agreement.population import Population, PopulationStratum
-from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
+from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from tests.benchmarks.population_coverage import DESIGNS, Setting, simulate
 
 POPULATION = Population(
@@ -26,14 +26,16 @@ POPULATION = Population(
 def test_counts_are_summed_by_stratum_label_and_bundle() -> None:
     assert (POPULATION.claims, POPULATION.conversations, POPULATION.failed) == (16, 10, 2)
     assert POPULATION.stratum_claims == (5, 11)
-    cells = POPULATION.count_cells(("yes", "no"))
+    cells = POPULATION.count_claims_by_stratum_and_label(("yes", "no"))
     assert cells.shape == (2, 3, 2)
     assert cells.sum(axis=2).tolist() == [[0, 5, 0], [7, 0, 4]]
 
 
 def test_labels_that_are_read_as_one_are_counted_together() -> None:
     read = POPULATION.recode_labels({"yes": "faithful", "idk": "faithful", "no": "unfaithful"})
-    assert read.count_cells(("faithful", "unfaithful")).sum(axis=(0, 2)).tolist() == [10, 5, 1]
+    assert read.count_claims_by_stratum_and_label(("faithful", "unfaithful")).sum(
+        axis=(0, 2)
+    ).tolist() == [10, 5, 1]
 
 
 def test_failed_conversations_bound_a_share() -> None:

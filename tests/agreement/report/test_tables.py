@@ -66,7 +66,7 @@ def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> 
 def test_parts_of_one_group_each_are_counted_by_themselves(*, strata: bool) -> None:
     context, units = context_of(strata=strata), drawn(3, strata=strata)
     part_of = units.groups * 3 + np.arange(len(units)) % 3
-    alone = context.count_single_groups(units, part_of, 3 * GROUPS)
+    alone = context.count_each_part_as_group(units, part_of, 3 * GROUPS)
     shares = PERCENT.compute(alone.weighted_by_group)
     for part in range(3 * GROUPS):
         own = context.count_some_units_by_group(units.select_units(np.flatnonzero(part_of == part)))

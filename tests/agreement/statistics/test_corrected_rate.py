@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
-    compute_unweighted_rate,
     compute_stratified_rate,
     compute_stratified_se,
+    compute_unweighted_rate,
     compute_worst_case_bounds,
     estimate_future_rate,
     estimate_run_rate,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.word_spans import find_word_spans, find_touched_word_indices
+from faithtui.domain.text.word_spans import find_touched_word_indices, find_word_spans
 
 
 def words(text: str) -> list[str]:

@@ -19,9 +19,9 @@ from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
 from faithtui.engine.integrity.run_checks import (
-    check_unsaved_assessments,
     check_run_briefly,
     check_stored_conversation,
+    check_unsaved_assessments,
 )
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import RunEnded, RunEvent

@@ -165,7 +165,7 @@ class ActorInPlace:
 
     def remote(self, *arguments: Any) -> "asyncio.Task[Any]":
         self.messages += 1
-        return asyncio.ensure_future(self._server.serve(*arguments))
+        return asyncio.ensure_future(self._server.handle_calls(*arguments))
 
 
 async def test_the_end_of_a_request_travels_with_the_next_one() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.csv_cells import escape_formula, restore_formula
 from faithtui.domain.run_export import ExportConversation, ExportRun
-from faithtui.formats.writers.flat_files import write_csv, format_json_lines, write_parquet
+from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     LABEL_COLUMNS,
@@ -85,7 +85,7 @@ def test_json_lines_lose_nothing(
 def test_csv_loses_only_whether_a_text_is_empty_or_missing(
     columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
 ) -> None:
-    text = "".join(write_csv(columns, (make_rows(RUN, talk) for talk in talks)))
+    text = "".join(format_csv_lines(columns, (make_rows(RUN, talk) for talk in talks)))
     found = list(csv.DictReader(StringIO(text, newline="")))
     rows = [row for talk in talks for row in make_rows(RUN, talk)]
     assert len(found) == len(rows)
@@ -117,7 +117,7 @@ def parse_list_or_object_cell(column: FlatColumn, cell: str) -> Any:
 
 @given(talk=conversations)
 def test_no_cell_of_csv_begins_a_formula(talk: ExportConversation) -> None:
-    text = "".join(write_csv(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
+    text = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
     for row in csv.reader(StringIO(text, newline="")):
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "＝")) for cell in row)
 

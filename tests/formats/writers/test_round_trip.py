@@ -28,7 +28,7 @@ from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
-from faithtui.formats.writers.flat_files import write_csv, format_json_lines, write_parquet
+from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
 from faithtui.formats.writers.langfuse import make_langfuse_scores
 from faithtui.formats.writers.langsmith import make_langsmith_feedback
@@ -247,7 +247,7 @@ def write_dataset_lines(path: Path, rows: Iterable[Any]) -> None:
 
 
 def write_table(path: Path, rows: Iterable[Any]) -> None:
-    path.write_text("".join(write_csv(CLAIM_COLUMNS, rows)), encoding="utf-8", newline="")
+    path.write_text("".join(format_csv_lines(CLAIM_COLUMNS, rows)), encoding="utf-8", newline="")
 
 
 def write_columns(path: Path, rows: Iterable[Any]) -> None:
@@ -551,7 +551,9 @@ def write_claims(talks: Sequence[ExportConversation]) -> dict[str, str]:
 
 def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
     return {
-        "c.csv": "".join(write_csv(CLAIM_COLUMNS, [make_claim_rows(RUN, each) for each in talks]))
+        "c.csv": "".join(
+            format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, each) for each in talks])
+        )
     }
 
 

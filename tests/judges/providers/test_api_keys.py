@@ -12,7 +12,7 @@ from keyring.errors import KeyringLocked
 
 from faithtui.errors import ConfigError
 from faithtui.judges.providers import api_keys
-from faithtui.judges.providers.api_keys import VARIABLES, find_key_source, forget_key, store_key
+from faithtui.judges.providers.api_keys import VARIABLES, delete_key, find_key_source, store_key
 from faithtui.judges.registry import find_missing_key_variable, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
@@ -78,8 +78,8 @@ def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
     assert find_key_source("openai:m", None, {}) == "keyring"
     assert find_missing_key_variable("openai:m", None, {}) is None
     assert find_missing_key_variable("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
-    assert forget_key("OPENAI_API_KEY")
-    assert not forget_key("OPENAI_API_KEY")
+    assert delete_key("OPENAI_API_KEY")
+    assert not delete_key("OPENAI_API_KEY")
     assert find_key_source("openai:m", None, {}) is None
     assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
 
@@ -137,7 +137,7 @@ def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
     assert str(caught.value).isprintable()
     assert KEY not in str(caught.value)
     with pytest.raises(ConfigError, match="keyring cannot be used"):
-        forget_key("OPENAI_API_KEY")
+        delete_key("OPENAI_API_KEY")
 
 
 def test_a_machine_without_a_keyring_has_no_key_in_it() -> None:
@@ -153,7 +153,7 @@ def test_a_keyring_that_never_answers_is_not_waited_for(monkeypatch: pytest.Monk
     keyring.set_keyring(silent)
     assert find_key_source("openai:m", None, {}) is None
     with pytest.raises(ConfigError, match=r"did not answer within 0\.05 s"):
-        forget_key("OPENAI_API_KEY")
+        delete_key("OPENAI_API_KEY")
     silent.released.set()
 
 
@@ -173,7 +173,7 @@ def test_what_can_be_no_key_is_not_stored(memory: MemoryKeyring, value: str) -> 
 
 def test_only_names_that_a_judge_looks_for_are_stored(memory: MemoryKeyring) -> None:
     assert VARIABLES == ("ANTHROPIC_API_KEY", "FAITHTUI_JUDGE_KEY", "OPENAI_API_KEY")
-    for use in (lambda: store_key("OPENAI_KEY", KEY), lambda: forget_key("OPENAI_KEY")):
+    for use in (lambda: store_key("OPENAI_KEY", KEY), lambda: delete_key("OPENAI_KEY")):
         with pytest.raises(ConfigError, match="expected one of ANTHROPIC_API_KEY, FAITHTUI"):
             use()
     assert not memory.entries

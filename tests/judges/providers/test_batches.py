@@ -164,8 +164,10 @@ async def test_a_lost_creation_is_found_and_not_bought_again(
         known.append(await client.submit("run2", THREE))
         (lost, _) = fake.batches
         fake.end(lost)
-        assert await client.find("run1", total=3, since=SINCE, known=known) == lost.id
-        assert await client.find("run3", total=3, since=SINCE, known=known) is None
+        assert (
+            await client.find_submitted_batch("run1", total=3, since=SINCE, known=known) == lost.id
+        )
+        assert await client.find_submitted_batch("run3", total=3, since=SINCE, known=known) is None
         assert set(await read(client, lost.id)) == {"q0", "q1", "q2"}
 
 
@@ -174,8 +176,8 @@ async def test_openai_finds_a_batch_that_is_still_at_work(
 ) -> None:
     async with batches(OPENAI, server) as client:
         batch_id = await client.submit("run1", THREE)
-        assert await client.find("run1", total=3, since=SINCE) == batch_id
-        assert await client.find("run", total=3, since=SINCE) is None
+        assert await client.find_submitted_batch("run1", total=3, since=SINCE) == batch_id
+        assert await client.find_submitted_batch("run", total=3, since=SINCE) is None
 
 
 async def test_anthropic_says_when_it_cannot_tell_yet(
@@ -184,13 +186,16 @@ async def test_anthropic_says_when_it_cannot_tell_yet(
     async with batches(ANTHROPIC, server) as client:
         batch_id = await client.submit("run1", THREE)
         with pytest.raises(JudgeUnavailable, match=f"the batch {batch_id} may be the one"):
-            await client.find("run1", total=3, since=SINCE)
+            await client.find_submitted_batch("run1", total=3, since=SINCE)
         # Of another size, or one that is known, it is another.
-        assert await client.find("run1", total=4, since=SINCE) is None
-        assert await client.find("run1", total=3, since=SINCE, known=[batch_id]) is None
+        assert await client.find_submitted_batch("run1", total=4, since=SINCE) is None
+        assert (
+            await client.find_submitted_batch("run1", total=3, since=SINCE, known=[batch_id])
+            is None
+        )
         fake.end(fake.batches[0])
-        assert await client.find("run1", total=3, since=SINCE) == batch_id
-        assert await client.find("run", total=3, since=SINCE) is None
+        assert await client.find_submitted_batch("run1", total=3, since=SINCE) == batch_id
+        assert await client.find_submitted_batch("run", total=3, since=SINCE) is None
 
 
 @both
@@ -203,12 +208,15 @@ async def test_a_batch_is_looked_for_over_pages_and_back_to_its_time(
         for batch in fake.batches:
             fake.end(batch)
         asked = len(server.sent)
-        assert await client.find("run0", total=1, since=SINCE) == ids[0]
+        assert await client.find_submitted_batch("run0", total=1, since=SINCE) == ids[0]
         pages = [sent for sent in server.sent[asked:] if sent.path.partition("?")[2]]
         assert len(pages) == 4
         # More than an hour before, whatever the clocks say: nothing older is looked at.
         asked = len(server.sent)
-        assert await client.find("gone", total=1, since=SINCE + timedelta(hours=2)) is None
+        assert (
+            await client.find_submitted_batch("gone", total=1, since=SINCE + timedelta(hours=2))
+            is None
+        )
         pages = [sent for sent in server.sent[asked:] if sent.path.partition("?")[2]]
         assert len(pages) == 1
 
@@ -224,7 +232,7 @@ async def test_the_search_for_a_lost_batch_ends(
             await client.submit(f"run{number}", THREE[:1])
             fake.end(fake.batches[-1])
         with pytest.raises(JudgeUnavailable, match="too many to look for one"):
-            await client.find("gone", total=1, since=SINCE)
+            await client.find_submitted_batch("gone", total=1, since=SINCE)
 
 
 @both
@@ -307,7 +315,7 @@ async def test_a_server_without_batches_is_told_from_one_that_fails(
         with pytest.raises(JudgeUnsupported, match=r"no Batch API .*run without --batch"):
             await client.submit("run1", THREE)
         with pytest.raises(JudgeUnsupported):
-            await client.find("run1", total=3, since=SINCE)
+            await client.find_submitted_batch("run1", total=3, since=SINCE)
 
 
 @pytest.mark.parametrize("ref", ["ollama:m", "vllm:m", "offline", "replay:x.jsonl"])
@@ -360,7 +368,7 @@ async def test_a_batch_that_is_too_large_is_not_sent(
 ) -> None:
     async with batches(side, server) as client:
         assert client.most_bytes > 100_000_000
-        size = client.size(question())
+        size = client.count_question_bytes(question())
         assert 300 < size < 1_000
         monkeypatch.setattr(type(client), "most_bytes", size + 10)
         with pytest.raises(JudgeRequestRejected, match="make smaller ones"):
@@ -379,7 +387,7 @@ async def test_sizes_add_up_to_what_is_sent(
 ) -> None:
     asked = [("x" * 31, question("Ü" * 500)), ("b" * 31, question())]
     async with batches(side, server) as client:
-        counted = sum(client.size(each) for _, each in asked)
+        counted = sum(client.count_question_bytes(each) for _, each in asked)
         await client.submit("r" * 32, asked)
     if side is OPENAI:
         assert counted == len(fake.files["file-0"])

@@ -157,13 +157,13 @@ def test_a_longer_request_costs_what_the_package_says_of_its_length() -> None:
 
 def test_a_price_says_where_it_is_from_and_of_which_day() -> None:
     table = read_prices()
-    source = table.find_source("openai:gpt-6-luna", None)
+    source = table.find_price_source("openai:gpt-6-luna", None)
     assert source is not None
     assert re.fullmatch(r"genai-prices \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d", source)
     assert source[-10:] <= datetime.now(UTC).date().isoformat()
     assert table.sources == source
-    assert table.find_source("offline", None) is None
-    assert table.find_source("openai:gpt-7", None) is None
+    assert table.find_price_source("offline", None) is None
+    assert table.find_price_source("openai:gpt-7", None) is None
 
 
 def test_the_day_of_the_package_is_not_after_today() -> None:
@@ -180,12 +180,12 @@ def test_a_table_of_ones_own_counts_before_the_package(tmp_path: Path) -> None:
     )
     assert local == pytest.approx(1.5)
     assert compute_cost_usd("openai:gpt-6-luna", MILLION, table=path) == pytest.approx(16)
-    assert table.find_source("openai:gpt-6-luna", None) == "prices.toml, 2026-12-01"
+    assert table.find_price_source("openai:gpt-6-luna", None) == "prices.toml, 2026-12-01"
     # What it does not list is the package's.
     assert compute_cost_usd("openai:gpt-6-sol", MILLION, table=path) == compute_cost_usd(
         "openai:gpt-6-sol", MILLION
     )
-    from_package = table.find_source("openai:gpt-6-sol", None) or ""
+    from_package = table.find_price_source("openai:gpt-6-sol", None) or ""
     assert from_package.startswith("genai-prices ")
     assert table.sources == f"prices.toml, 2026-12-01; then {from_package}"
     assert compute_cost_usd("openai:llama3:8b", MILLION, table=path) is None

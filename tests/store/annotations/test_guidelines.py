@@ -25,19 +25,23 @@ def test_every_metric_has_a_default_that_says_what_each_key_means(entry) -> None
 
 def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store) -> None:
     guidelines = store.guidelines
-    default = guidelines.in_force(FAITH)
+    default = guidelines.find_version_or_default(FAITH)
     assert default == default_guideline(FAITH)
     assert default is not None
     assert (default.number, default.is_default, default.metric) == (0, True, FAITH)
     assert guidelines.current() is None
-    assert guidelines.in_force("no-metric") is None
+    assert guidelines.find_version_or_default("no-metric") is None
     own = guidelines.set("Fees count.", "ann", FAITH)
     assert (own.number, own.metric, own.is_default) == (1, FAITH, False)
-    assert guidelines.in_force(FAITH) == own
-    assert guidelines.in_force(RELEVANCY) == default_guideline(RELEVANCY)
+    assert guidelines.find_version_or_default(FAITH) == own
+    assert guidelines.find_version_or_default(RELEVANCY) == default_guideline(RELEVANCY)
     for_all = guidelines.set("Fees never count.", "ann")
     assert (for_all.number, for_all.metric) == (2, None)
-    assert guidelines.in_force(FAITH) == guidelines.in_force(RELEVANCY) == for_all
+    assert (
+        guidelines.find_version_or_default(FAITH)
+        == guidelines.find_version_or_default(RELEVANCY)
+        == for_all
+    )
     assert guidelines.versions(RELEVANCY) == (for_all,)
     assert guidelines.versions(FAITH) == guidelines.versions() == (own, for_all)
 

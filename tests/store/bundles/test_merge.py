@@ -598,7 +598,9 @@ def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
     merged = here.bundles.merge(there.bundles.collect())
     assert merged.new_guidelines == 1
     assert here.guidelines.versions() == (own,)
-    assert here.guidelines.in_force("turn-faithfulness") == default_guideline("turn-faithfulness")
+    assert here.guidelines.find_version_or_default("turn-faithfulness") == default_guideline(
+        "turn-faithfulness"
+    )
     assert here.guidelines.list_default_digests() == there.guidelines.list_default_digests()
     assert here.bundles.merge(there.bundles.collect()).new_guidelines == 0
     assert here.bundles.collect() == there.bundles.collect()

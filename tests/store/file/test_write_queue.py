@@ -51,7 +51,7 @@ class Writer:
 def test_what_is_urgent_does_not_rest() -> None:
     clock = Clock()
     queue = WriteQueue(clock.seconds)
-    queue.delay_other_work(0.08)
+    queue.delay_non_urgent_work(0.08)
     writer = Writer(queue)
     writer.put("reply")
     writer.put("label", urgent=True)()
@@ -66,13 +66,13 @@ def test_what_is_urgent_does_not_rest() -> None:
 def test_keys_without_end_leave_the_writer_time_of_its_own() -> None:
     clock = Clock()
     queue = WriteQueue(clock.seconds)
-    queue.delay_other_work(LONGEST_REST_S * 10)
+    queue.delay_non_urgent_work(LONGEST_REST_S * 10)
     writer = Writer(queue)
     first, second, third = (writer.put(name) for name in ("one", "two", "three"))
     writer.put("label", urgent=True)()
     assert writer.done == ["label"]
     clock.now += LONGEST_REST_S
-    queue.delay_other_work(LONGEST_REST_S * 10)
+    queue.delay_non_urgent_work(LONGEST_REST_S * 10)
     first()
     second()
     third()

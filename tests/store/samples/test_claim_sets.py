@@ -48,7 +48,7 @@ def test_a_set_keeps_claims_strata_and_order_of_its_sample(
         *("shop version 1", 20, 8),
         "turn-faithfulness",
     )
-    found = store.claim_sets.collect(made.id)
+    found = store.claim_sets.read_claim_set_bundle(made.id)
     assert digest_of(found) == made.digest
     assert sorted(each.place for each in found.claims if each.place is not None) == [*range(8)]
     assert {each.stratum for each in found.claims} == {"judge yes", "judge no", "judge idk"}
@@ -126,7 +126,7 @@ def test_a_set_stands_without_the_run_it_was_drawn_from(
     assert {each.claim: each.stratum for each in found.claims} == {
         each.claim: each.stratum for each in before.claims
     }
-    assert store.claim_sets.collect(made.id).claims
+    assert store.claim_sets.read_claim_set_bundle(made.id).claims
     assert store.check() == []
 
 
@@ -135,7 +135,7 @@ def test_claims_that_are_deleted_leave_a_set_of_the_others(store: Store, made: C
     done = store.deletions.delete_conversations(DeletionKind.DATASET, [gone], "ann")
     assert done.counts["claim sets with fewer claims"] == 1
     row = store.claim_sets.row(made.id)
-    found = store.claim_sets.collect(made.id)
+    found = store.claim_sets.read_claim_set_bundle(made.id)
     assert (row.frame, len(found.claims)) == (15, 15)
     assert sum(each.population for each in row.strata) == 15
     assert sum(each.drawn for each in row.strata) == row.drawn

@@ -275,7 +275,7 @@ def test_fixed_samples_are_not_extended(store: Store, run: RunId, kind: SampleKi
 
 def test_closing_keeps_the_decision(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5), kind=SampleKind.SPOT_CHECK)
-    store.samples.close(row.id, "calm")
+    store.samples.close_sample(row.id, "calm")
     closed = store.samples.row(row.id, "ann")
     assert closed.decision == "calm"
     assert closed.closed_at is not None

@@ -291,7 +291,7 @@ def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
         (row,) = store.claim_sets.rows()
         assert (row.title, row.drawn, row.frame) == ("kept version 1", 2, 3)
         assert not row.has_new_labels
-        found = store.claim_sets.collect(row.id)
+        found = store.claim_sets.read_claim_set_bundle(row.id)
         digest = hash_set_version(
             found.metric, found.window_size, found.design, found.strata, found.claims
         )
@@ -350,4 +350,4 @@ def test_guidelines_of_an_older_file_are_for_every_metric(path: Path) -> None:
     with Store.open(path) as store:
         (version,) = store.guidelines.versions()
         assert (version.metric, version.is_default) == (None, False)
-        assert store.guidelines.in_force("ragas-faithfulness") == version
+        assert store.guidelines.find_version_or_default("ragas-faithfulness") == version

@@ -119,7 +119,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
         await press(pilot, "g", "d", "y")
         screen = await adjudicating(app)
         claims = list(screen.listed_entries)
-        reload_at, show_loaded = screen.reload_at, screen.show_loaded
+        reload_at, show_loaded = screen.reload_and_select_claim, screen.show_loaded
 
         def reload_twice(claim: ClaimId) -> None:
             reload_at(claim)

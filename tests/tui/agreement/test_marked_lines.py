@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import report_evidence_overlap, report_extraction
+from faithtui.agreement.report.marked_evidence import (
+    report_evidence_overlap,
+    report_extraction_recall,
+)
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action, MarkedPassage
@@ -75,7 +78,7 @@ def test_figures_stand_with_intervals_or_with_the_reason_why_there_is_none(width
     report = replace(
         empty_report(),
         evidence=report_evidence_overlap(units, 0.95),
-        extraction=report_extraction(few, 0.95),
+        extraction=report_extraction_recall(few, 0.95),
     )
     words = text_with(report, width)
     assert "evidence · 30 claims marked" in words

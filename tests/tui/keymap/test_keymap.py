@@ -19,11 +19,11 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import (
     default_keys,
     format_keys_markdown,
-    list_bindings_by_class,
+    format_presets_markdown,
     list_bindings_active_together,
+    list_bindings_by_class,
     list_panes,
     normalise_key,
-    format_presets_markdown,
 )
 from faithtui.tui.keymap.key_names import KeyHint
 from faithtui.tui.keymap.keymap import (

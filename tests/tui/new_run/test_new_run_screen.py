@@ -24,7 +24,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.new_run_screen import NewRunScreen, OrderPreview
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
-from faithtui.tui.new_run.option_text import format_options, parse_options
+from faithtui.tui.new_run.option_text import format_last_used_options, parse_options
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.widgets.choice_pane import ChoicePane
@@ -221,7 +221,7 @@ def test_remembered_options_are_read_back_as_they_were(
         }
         for key, options in remembered.items()
     }
-    typed = parse_options(format_options(chosen, own))
+    typed = parse_options(format_last_used_options(chosen, own))
     for key in chosen:
         given_back = select_metric_options(key, typed, chosen)
         for name, value in own.get(key, {}).items():
@@ -244,10 +244,10 @@ def test_a_json_object_is_typed_with_or_without_quotes(
 
 def test_options_that_are_alike_are_written_once() -> None:
     same = {"a": {"threshold": "0.7", "x": "1"}, "b": {"threshold": "0.7"}}
-    assert format_options(["a", "b"], same) == "threshold=0.7 a.x=1"
-    assert format_options(["a"], same) == "threshold=0.7 x=1"
-    assert format_options(["c"], same) == ""
-    assert shlex.split(format_options(["a"], {"a": {"query": "what is it"}})) == [
+    assert format_last_used_options(["a", "b"], same) == "threshold=0.7 a.x=1"
+    assert format_last_used_options(["a"], same) == "threshold=0.7 x=1"
+    assert format_last_used_options(["c"], same) == ""
+    assert shlex.split(format_last_used_options(["a"], {"a": {"query": "what is it"}})) == [
         "query=what is it"
     ]
 

@@ -7,7 +7,7 @@ from faithtui.tui.review.position import (
     advance_position,
     find_edge_open,
     find_next_open,
-    is_open,
+    is_unanswered,
     list_claims,
 )
 from tests.tui.review.reviewing import stored
@@ -18,7 +18,7 @@ def test_after_the_last_claim_of_a_window_a_later_one_comes_and_not_an_open_one_
 ) -> None:
     view = stored(store_path)
     first, last = list_claims(view, 0)
-    assert is_open(first)
+    assert is_unanswered(first)
     reached = advance_position(view, ReviewPosition(0, last.id))
     assert reached is not None
     assert reached.window == 1
@@ -27,7 +27,7 @@ def test_after_the_last_claim_of_a_window_a_later_one_comes_and_not_an_open_one_
 
 def test_the_open_claim_before_is_the_nearest_one(store_path: Path) -> None:
     view = stored(store_path)
-    assert all(map(is_open, view.claims))
+    assert all(map(is_unanswered, view.claims))
     for before, claim in zip(view.claims, view.claims[1:], strict=False):
         found = find_next_open(view, ReviewPosition(None, claim.id), -1)
         assert found == ReviewPosition(None, before.id)

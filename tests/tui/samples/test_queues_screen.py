@@ -36,7 +36,7 @@ from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.samples.sample_fields import (
-    read_number,
+    parse_number,
     parse_planned_sizes,
     parse_share,
     parse_stratum_sizes,
@@ -195,7 +195,7 @@ async def test_repeats_without_own_labels_say_why_not(app: FaithApp) -> None:
 
 
 def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
-    assert [read_number(each, "size") for each in (" 1 000 ", "1,000", "1000")] == [1000] * 3
+    assert [parse_number(each, "size") for each in (" 1 000 ", "1,000", "1000")] == [1000] * 3
     assert (parse_share("0,2"), parse_share("1")) == (0.2, 1.0)
     have = {"judge no": 5, "judge yes": 9}
     assert parse_stratum_sizes("", have) == {}
@@ -203,7 +203,7 @@ def test_numbers_shares_and_sizes_are_read_or_refused() -> None:
     assert parse_stratum_sizes("all, 3", have) == {"judge no": 5, "judge yes": 3}
     for wrong in ("0", "x", "1.5", "1,5", ""):
         with pytest.raises(ConfigError):
-            read_number(wrong, "size")
+            parse_number(wrong, "size")
     for wrong in ("-0.1", "1.1", "half", "nan"):
         with pytest.raises(ConfigError):
             parse_share(wrong)

@@ -13,9 +13,9 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.filter_matches import (
-    find_claims,
-    list_matching_runs,
     highlight_matches,
+    list_matching_claims,
+    list_matching_runs,
     make_filter_context,
 )
 from faithtui.tui.screen.saved_views import SavedViewsDialog
@@ -159,7 +159,7 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
             in_store = [
                 claim for at, claim in store.search.find_claims(run.id, wanted) if at == item
             ]
-            assert list(find_claims(view, wanted)) == in_store, text
+            assert list(list_matching_claims(view, wanted)) == in_store, text
         assert list_matching_runs(
             (run,), parse_filter("faith", FilterContext(Scope.RUNS)).filter
         ) == (run,)

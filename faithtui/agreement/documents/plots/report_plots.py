@@ -18,8 +18,8 @@ from faithtui.agreement.documents.plots.matrices import confusion_plot, pairwise
 __all__ = [
     "confusion_plot",
     "coverage_plot",
-    "pairwise_kappa_plot",
     "interval_progress_plot",
+    "pairwise_kappa_plot",
     "pass_rate_plot",
     "reliability_plot",
     "slice_agreement_plot",

@@ -7,10 +7,10 @@ from faithtui.agreement.documents.plots.report_plots import slice_agreement_plot
 from faithtui.agreement.documents.wording import (
     WEIGHTED_SHARES_NOTE,
     estimate_text,
-    join_alternatives,
-    level_unit_plural,
     format_breakdown_title,
     format_slice_key,
+    join_alternatives,
+    level_unit_plural,
 )
 from faithtui.agreement.report.model import (
     AgreementReport,

@@ -18,9 +18,9 @@ from faithtui.agreement.documents.wording import (
     count_text,
     decimal_text,
     estimate_text,
+    label_dates_and_guidelines_text,
     level_unit_plural,
     percent_estimate_text,
-    label_dates_and_guidelines_text,
     share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind

@@ -102,9 +102,9 @@ def _write_export_files(exporter: "RunExporter", order: RunExportOrder) -> Seque
         else:
             exporter.write_flat_file(kind, form, target, force=order.force)
     elif target is None:
-        print_file_content(exporter.write_results(order.what))
+        print_file_content(exporter.iter_results_for_other_tool(order.what))
     else:
-        write_text(target, exporter.write_results(order.what), force=order.force)
+        write_text(target, exporter.iter_results_for_other_tool(order.what), force=order.force)
     return () if target is None else (target,)
 
 

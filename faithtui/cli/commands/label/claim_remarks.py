@@ -5,7 +5,7 @@ from faithtui.cli.commands.label.line_marks import (
     ALL,
     find_quote_in_answer,
     find_quote_in_passages,
-    is_complete,
+    is_answer_declared_complete,
 )
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.served_claim import ServedClaim
@@ -108,7 +108,7 @@ class ClaimRemarks:
                 f"claim of this answer that the judge did not extract, or {ALL}"
             )
         if text == ALL:
-            complete = not is_complete(served)
+            complete = not is_answer_declared_complete(served)
             mark_answer_complete(
                 self.context.store,
                 run,

@@ -31,7 +31,7 @@ class LineContext:
 
     def ask_for_text(self, prompt: str) -> str:
         """Ask for a line of text, and give it without blanks around it."""
-        self.output.prompt(prompt)
+        self.output.print_prompt(prompt)
         return self.read_line().strip()
 
     def save_event(

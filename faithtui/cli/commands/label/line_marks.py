@@ -25,7 +25,7 @@ def find_quote_in_answer(served: ServedClaim, quote: str) -> Span | None:
     return None if turn is None else find_span(quote, turn.content)
 
 
-def is_complete(served: ServedClaim) -> bool:
+def is_answer_declared_complete(served: ServedClaim) -> bool:
     """Whether the person said that the answer's claims are all known."""
     return any(each.turn == served.claim.turn and each.is_mine for each in served.view.complete)
 
@@ -43,6 +43,6 @@ def format_evidence_and_missed_lines(served: ServedClaim) -> list[str]:
     for each in served.view.missed:
         if each.turn == turn and each.is_mine:
             lines += wrap_with_label("you added the claim", each.text)
-    if is_complete(served):
+    if is_answer_declared_complete(served):
         lines.append("you say that the claims of this answer are all known")
     return lines

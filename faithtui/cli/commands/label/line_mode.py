@@ -8,8 +8,8 @@ from faithtui.cli.commands.label.claim_remarks import ClaimRemarks
 from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.line_text import (
-    format_label_event,
     format_full_text_lines,
+    format_label_event,
     list_key_explanations,
     wrap_with_label,
 )
@@ -47,7 +47,7 @@ class LineMode:
         """Ask until the queue is through, the person quits or the input ends."""
         self.queue.serve_next()
         while True:
-            self.context.output.prompt("answer")
+            self.context.output.print_prompt("answer")
             line = self.context.read_line()
             if not line:
                 self.context.output.print_entry("end-of-input", "", reason="end of input")

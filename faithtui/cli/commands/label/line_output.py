@@ -19,7 +19,7 @@ class LineOutput:
             for line in lines:
                 print(make_visible(line), flush=True)
 
-    def prompt(self, words: str) -> None:
+    def print_prompt(self, words: str) -> None:
         """Ask for a line."""
         if not self.as_json:
             print(f"{words}:", end=self._end, flush=True)

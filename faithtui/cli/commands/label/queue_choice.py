@@ -12,11 +12,11 @@ from faithtui.engine.review.samples.sample_queues import (
     USUAL_SIZE,
     SampleRequest,
     draw_run_sample,
-    make_sample_name,
     find_unused_seed,
-    read_request_frame,
     make_repeat_labels_request,
+    make_sample_name,
     make_spot_check_request,
+    read_request_frame,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
@@ -116,7 +116,7 @@ def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) 
     return row
 
 
-def _read_sizes(request: QueueRequest) -> dict[str, int]:
+def _read_stratum_sizes(request: QueueRequest) -> dict[str, int]:
     """Read how many claims each stratum gives; {} where nothing was typed."""
     found = read_named_numbers(request.sizes, "--sizes")
     if found and request.size is not None:
@@ -151,7 +151,7 @@ def _make_sample_request(
     for each in strata:
         if each not in STRATA:
             raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
-    sizes = _read_sizes(request)
+    sizes = _read_stratum_sizes(request)
     fixed = wanted in ("spot-check", "repeats")
     if fixed and (strata or sizes or request.blind is False):
         raise ConfigError(f"a {wanted} is simple random and blind; leave out the other options")

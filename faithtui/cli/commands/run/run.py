@@ -177,11 +177,11 @@ def run(
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
         change_limits,
-        resolve_claims_option,
         make_requests,
         read_budget,
         read_failure_limit,
         read_typed_parameters,
+        resolve_claims_option,
         warn_of_blocked_images,
     )
     from faithtui.cli.run_environment import environment_from_settings

@@ -136,7 +136,7 @@ def _read_names(text: str) -> tuple[str, ...]:
 
 
 def _print_sample(found: "PopulationSample") -> None:
-    from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
+    from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
     from faithtui.agreement.sampling.draw import SamplingDesign
 
     row = found.row

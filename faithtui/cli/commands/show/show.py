@@ -71,7 +71,7 @@ def show(
     from faithtui.engine.review.conversation_json import view_to_json
     from faithtui.engine.runs.run_liveness import read_run
     from faithtui.store.records import ItemState
-    from faithtui.tui.screen.filter_matches import find_claims
+    from faithtui.tui.screen.filter_matches import list_matching_claims
 
     options = merge_common_options(context, store, json)
     configured = load_settings_with_origins()
@@ -95,7 +95,7 @@ def show(
         row = _find_conversation(opened, items, conversation)
         view = opened.runs.review_view(row.id, configured.settings.reviewer)
         if claims is not None:
-            kept = find_claims(view, claims)
+            kept = list_matching_claims(view, claims)
             view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
         compared = opened.runs.compare_view(row.conversation)
         record_exposure(opened, [row.id], configured, options.reviewer, in_all_runs=True)

@@ -22,9 +22,9 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.certificate_changes import (
     is_judge_change,
-    list_future_issue_date,
     list_data_changes,
     list_figure_changes,
+    list_future_issue_date,
     list_guideline_changes,
     list_judge_and_metric_changes,
     list_run_date_changes,
@@ -44,11 +44,11 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import (
     CONVENIENCE_WARNING,
-    check_accepted_codes,
     apply_warnings_to_checks,
+    check_accepted_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.population_text import describe_unmeasured_results, describe_population
+from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import (
     ReportLevel,

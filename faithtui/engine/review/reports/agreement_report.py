@@ -50,8 +50,8 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
 from faithtui.agreement.report.units import (
     RANDOM_DESIGNS,
-    list_counted_labels,
     compute_inverse_probability_weights,
+    list_counted_labels,
 )
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM

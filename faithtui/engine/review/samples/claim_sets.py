@@ -40,7 +40,7 @@ def export_claim_set(store: Store, number: ClaimSetId, path: Path, *, force: boo
         StoreError: The set is not there.
     """
     check_target(path, force=force)
-    found = store.claim_sets.collect(number)
+    found = store.claim_sets.read_claim_set_bundle(number)
     conversations = sorted(store.claim_sets.list_conversations(number))
     lines = claim_set_lines(found, _read_stored_transcripts(store, conversations))
     write_text(path, lines, force=force)
@@ -66,7 +66,7 @@ def import_claim_set(store: Store, path: Path) -> ClaimSetImport:
     new = 0
     for each in read_transcripts(path):
         new += store.conversations.import_batch([each.conversation], each.images).new
-    row, merged, is_new = store.claim_sets.add(found)
+    row, merged, is_new = store.claim_sets.import_bundle(found)
     return ClaimSetImport(row, is_new, new, merged)
 
 

@@ -259,7 +259,7 @@ def close_finished_queue(store: Store, sample: SampleId, reviewer: str) -> Queue
         check = decide_spot_check(progress.compared, progress.differ, row.size)
         decided = check.decision is not SpotCheckDecision.UNFINISHED
         if decided and progress.is_finished and row.decision != check.decision.value:
-            store.samples.close(sample, check.decision.value)
+            store.samples.close_sample(sample, check.decision.value)
     return QueueOutcome(
         progress,
         {"blind": knew[False], "shown": knew[True]},

@@ -318,7 +318,7 @@ def extract_messages(value: object, depth: int = 0) -> list[object]:
     if depth > _MOST_NESTING or value is None:
         return []
     if isinstance(value, str):
-        parsed = _parse_payload(value)
+        parsed = _parse_json_or_none(value)
         found = extract_messages(parsed, depth + 1) if parsed is not None else []
         return found or ([{"role": "user", "content": value}] if value else [])
     if isinstance(value, list):
@@ -348,7 +348,7 @@ def find_answer_text(value: object, depth: int = 0) -> str | None:
         return None
     if isinstance(value, str):
         # An answer may well be JSON itself: only what is clearly put around one is taken off.
-        parsed = _parse_payload(value)
+        parsed = _parse_json_or_none(value)
         found = find_answer_text(parsed, depth + 1) if _is_answer_wrapper(parsed) else None
         return found if found is not None else value
     if isinstance(value, list):
@@ -401,7 +401,7 @@ def _part_text(part: object) -> str | None:
     return AnySpelling(part).text_only_or_none("text", "content", "refusal")
 
 
-def _parse_payload(text: str) -> object:
+def _parse_json_or_none(text: str) -> object:
     """Parse a text that is a JSON object or list; None for any other."""
     if not text.lstrip().startswith(("{", "[")):
         return None

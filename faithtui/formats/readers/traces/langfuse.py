@@ -12,10 +12,10 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    find_answer_steps,
-    name_score_judge,
-    find_answer_text,
     extract_messages,
+    find_answer_steps,
+    find_answer_text,
+    name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
@@ -132,7 +132,7 @@ def _list_records(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
     for each in root.elements(name):
         if isinstance(each, AnySpelling):
             yield each
-        elif not isinstance(root.value[root.find_name(name)], list):
+        elif not isinstance(root.value[root.get_key_spelling(name)], list):
             raise each
 
 

@@ -11,10 +11,10 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    find_answer_steps,
-    name_score_judge,
-    find_answer_text,
     extract_messages,
+    find_answer_steps,
+    find_answer_text,
+    name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys

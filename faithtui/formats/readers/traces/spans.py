@@ -18,10 +18,10 @@ from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, make_shap
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    find_answer_steps,
-    name_score_judge,
-    find_answer_text,
     extract_messages,
+    find_answer_steps,
+    find_answer_text,
+    name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
@@ -175,11 +175,11 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
             said["span_id"] = record.take("span_id")
             own_text = said.get("faithtui.details")
             if isinstance(own_text, str):
-                said[OWN_KEY] = _parse_details(own_text)
+                said[OWN_KEY] = _parse_json_or_none(own_text)
             yield {"trace": record.take("trace_id"), "evaluation": said}
 
 
-def _parse_details(text: str) -> object:
+def _parse_json_or_none(text: str) -> object:
     try:
         return parse_inner_json(text)
     except ValueError:

@@ -142,7 +142,7 @@ class AnySpelling:
         """Say whether one of some keys is there, null or not."""
         return any(fold_key(name) in self._keys for name in names)
 
-    def find_name(self, *names: str) -> str:
+    def get_key_spelling(self, *names: str) -> str:
         """Give the spelling in which the first of some keys stands here; the first name if none."""
         for name in names:
             if fold_key(name) in self._keys:
@@ -163,5 +163,5 @@ class AnySpelling:
         return ShapeError(self._make_field_path(names), reason)
 
     def _make_field_path(self, names: tuple[str, ...]) -> str:
-        name = self.find_name(*names)
+        name = self.get_key_spelling(*names)
         return f"{self.where}.{name}" if self.where else name

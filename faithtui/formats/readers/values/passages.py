@@ -104,7 +104,7 @@ def read_tool_output(value: object, name: str | None) -> PassageList:
         return PassageList()
     found = value
     if isinstance(value, str):
-        found = _parse_json(value)
+        found = _parse_json_or_none(value)
         if found is None:
             return PassageList((Document(value, name),), ({},)) if value.strip() else PassageList()
     if isinstance(found, dict):
@@ -119,7 +119,7 @@ def read_tool_output(value: object, name: str | None) -> PassageList:
     return PassageList((Document(text, name),), ({},))
 
 
-def _parse_json(text: str) -> object:
+def _parse_json_or_none(text: str) -> object:
     if not text.lstrip().startswith(("[", "{")):
         return None
     try:
@@ -130,7 +130,7 @@ def _parse_json(text: str) -> object:
 
 def _find_list(value: dict[str, object]) -> list[object] | None:
     """Find the list of passages inside an object; None when there is none."""
-    if any(isinstance(each, str) for each in _texts(value)):
+    if any(isinstance(each, str) for each in _iterate_text_fields(value)):
         return None
     fields = AnySpelling(value)
     for name in _LISTS:
@@ -142,7 +142,7 @@ def _find_list(value: dict[str, object]) -> list[object] | None:
     return None
 
 
-def _texts(value: dict[str, object]) -> Iterator[object]:
+def _iterate_text_fields(value: dict[str, object]) -> Iterator[object]:
     fields = AnySpelling(value)
     for name in _TEXT:
         yield fields.take(name)

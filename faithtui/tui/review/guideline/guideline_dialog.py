@@ -152,7 +152,11 @@ class GuidelineDialog(Dialog):
         """Put a text in force, for the metric that the one it began with is for."""
         guidelines = self._session.store.guidelines
         for_metric = None if self._default is None else self._default.metric
-        before = guidelines.current() if for_metric is None else guidelines.in_force(for_metric)
+        before = (
+            guidelines.current()
+            if for_metric is None
+            else guidelines.find_version_or_default(for_metric)
+        )
         try:
             if (
                 before is not None

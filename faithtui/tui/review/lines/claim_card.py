@@ -13,8 +13,8 @@ from faithtui.tui.review.lines.claims import index_passages_by_number, passage_n
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
-    join_line_ends,
     highlight_unsupported_words,
+    join_line_ends,
     tokenise_claim,
 )
 from faithtui.tui.review.lines.images import image_lines, image_numbers

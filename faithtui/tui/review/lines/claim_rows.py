@@ -21,10 +21,10 @@ from faithtui.tui.review.lines.claims import (
 )
 from faithtui.tui.review.position import (
     ReviewPosition,
-    is_open,
+    get_judge_verdict,
+    is_unanswered,
     list_claims,
     translate_label,
-    get_judge_verdict,
 )
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -258,7 +258,7 @@ def _claim_lines(
     extras: ClaimListExtras,
 ) -> list[Line]:
     aside = extras.highlighted is not None and claim.id not in extras.highlighted
-    look = "" if is_open(claim) and not aside else "quiet"
+    look = "" if is_unanswered(claim) and not aside else "quiet"
     first = [
         Piece("=" if claim.id in extras.range_claims else " ", "human"),
         Piece(f"{claim.number:>{layout.digits}} ", look),

@@ -84,7 +84,7 @@ class TokenisedView:
         """Whether nothing is left to be made when it is asked for."""
         return self._filled.is_set()
 
-    def fill(self) -> None:
+    def compute_lazy_parts(self) -> None:
         """Make all that is made when it is asked for. Meant for a thread."""
         for made in (self.documents, self.truths, self.turns, self.lost, self.places):
             for _ in made.values():
@@ -212,7 +212,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
         LazyMapping(drawn, find_place),
     )
     if at_once or len(view.turns) <= TURNS_AT_ONCE:
-        tokenised.fill()
+        tokenised.compute_lazy_parts()
     return tokenised
 
 

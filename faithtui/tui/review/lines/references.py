@@ -108,7 +108,8 @@ def uncovered_fact_lines(
         facts = list_uncovered_facts(view, claim, document.number, read)
         if not facts:
             continue
-        words = f"P{document.number} has {fmt.format_count_with_noun(len(facts), 'fact')} that no truth covers:"
+        count = fmt.format_count_with_noun(len(facts), "fact")
+        words = f"P{document.number} has {count} that no truth covers:"
         lines += wrap([Piece(words, "warn strong")], width - 1, first=[Piece(" ! ", "warn strong")])
         for fact in facts[:_MOST_LOST]:
             lines += wrap(

@@ -15,7 +15,7 @@ from faithtui.tui.review.lines.evidence import (
     format_other_windows,
     truth_sets,
 )
-from faithtui.tui.review.position import ReviewPosition, translate_label, get_judge_verdict
+from faithtui.tui.review.position import ReviewPosition, get_judge_verdict, translate_label
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.scores import format_left_out
 from faithtui.store.records import ClaimView, ReviewView
-from faithtui.tui.review.position import ReviewPosition, is_open
+from faithtui.tui.review.position import ReviewPosition, is_unanswered
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
@@ -103,7 +103,7 @@ def _window_rows(
     asked: str,
     width: int,
 ) -> list[Line]:
-    left = sum(is_open(claim) for claim in held)
+    left = sum(is_unanswered(claim) for claim in held)
     words = str(left) if left else "done" if held else ""
     numbers = _window_columns(name, turns, str(len(held)), words, score)
     first = make_line((">" if here else " ") + numbers[1:], row=row)

@@ -21,8 +21,8 @@ from faithtui.store.store import Store
 from faithtui.tui.agreement.part_lines import format_labels_needed_lines
 from faithtui.tui.samples.sample_lines import (
     describe_confidence_sequences,
-    queue_end_lines,
     queue_details,
+    queue_end_lines,
 )
 from tests.store.building import SPEC, assess, import_talks, talk, windows_of
 

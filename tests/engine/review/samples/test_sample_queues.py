@@ -15,10 +15,10 @@ from faithtui.engine.review.samples.sample_queues import (
     draw_run_sample,
     estimate_pace,
     find_unused_seed,
-    read_queue_progress,
-    read_request_frame,
     make_repeat_labels_request,
     make_spot_check_request,
+    read_queue_progress,
+    read_request_frame,
 )
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow

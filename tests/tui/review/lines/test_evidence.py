@@ -302,7 +302,7 @@ def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown
     assert "are being compared" in lines
     assert isinstance(read.documents, LazyMapping)
     assert read.documents.made_count < 10
-    read.fill()
+    read.compute_lazy_parts()
     assert "nearest first" in text(reference_lines(long, claim, None, read, METRIC, 60))
     whole = tokenise_view(long)
     now, later = (
