@@ -168,7 +168,7 @@ async def test_a_screen_that_closes_while_it_is_mounted_is_no_bug(
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         monkeypatch.setattr(FilterBar, "compose", close_first)
-        monkeypatch.setattr(app.shutdown, "is_expected", note_failure)
+        monkeypatch.setattr(app.shutdown, "is_shutdown_error", note_failure)
         type_ahead(app, "enter")
         # The pilot would wait for the screen, which is not there any more.
         await has_failed.wait()

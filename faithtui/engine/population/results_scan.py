@@ -106,7 +106,7 @@ class ResultsScan:
 
     Attributes:
         results: As given.
-        stratified_by: What strata are made of; () until `stratify`.
+        stratified_by: What strata are made of; () until `set_strata`.
 
     Args:
         results: A folder, or the address of one, such as `s3://bucket/results`.

@@ -94,7 +94,7 @@ async def measure_on_ray(
                 for each in await server.list_progress.remote():
                     on_progress(ShardOutcome(**each))
                 if stop.is_set():
-                    await server.tell_stop.remote()
+                    await server.stop_workers.remote()
             stopping.cancel()
             outcomes = await consuming
         finally:
@@ -209,7 +209,7 @@ class _ShardActor:
                 else:
                     await link.request("report_progress", asdict(found))
                     if found.stops_all:
-                        await self._server.tell_stop.remote()
+                        await self._server.stop_workers.remote()
                     return found
         finally:
             link.send_queued_calls()
@@ -235,14 +235,14 @@ class RayLink:
 
     async def request(self, method: str, *arguments: Any) -> Any:
         """Call a method of the server and wait for what it returns."""
-        return await self._server.serve.remote(
+        return await self._server.handle_calls.remote(
             self._holder, self._take_queued_calls(), method, arguments
         )
 
     def notify(self, method: str, *arguments: Any) -> None:
         """Call a method of the server soon and do not wait."""
         self._notes.append((method, arguments))
-        if method == "settle":
+        if method == "charge":
             # What was spent is known even of a worker that is killed the next moment.
             self.send_queued_calls()
         elif self._sending is None:
@@ -252,7 +252,7 @@ class RayLink:
     def send_queued_calls(self) -> None:
         """Send what was to travel with the next request."""
         if notes := self._take_queued_calls():
-            self._server.serve.remote(self._holder, notes)
+            self._server.handle_calls.remote(self._holder, notes)
 
     def _take_queued_calls(self) -> list[tuple[str, tuple[Any, ...]]]:
         if self._sending is not None:

@@ -158,7 +158,7 @@ class PriceTable:
         base_url: str | None = None,
         batch: bool = False,
     ) -> int | None:
-        """Say what a call can cost at most; see `max_cost_nusd`."""
+        """Say what a call can cost at most; see `compute_max_cost_nusd`."""
         price = self.find_price(judge_ref, base_url, tokens_in, batch=batch)
         if not isinstance(price, Price):
             return price

@@ -218,7 +218,7 @@ class KeyHint:
 
 def _is_offered(active: ActiveBinding) -> bool:
     """Whether whoever has a key wants it named now: screens say so of their controllers' keys."""
-    offers = getattr(active.node, "offers", None)
+    offers = getattr(active.node, "is_key_shown", None)
     return offers is None or offers(active.binding.action.partition("(")[0])
 
 

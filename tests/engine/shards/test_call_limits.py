@@ -160,7 +160,7 @@ class ActorInPlace:
 
     def __init__(self, server: CallLimitsServer) -> None:
         self.messages = 0
-        self.serve = self
+        self.handle_calls = self
         self._server = server
 
     def remote(self, *arguments: Any) -> "asyncio.Task[Any]":

@@ -20,7 +20,7 @@ from faithtui.domain.text import sentences
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.library.measurement import measure_async
-from faithtui.engine.shards import journal as journal_module
+from faithtui.engine.shards import journal_file
 from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.journal_file import ShardTaken
@@ -483,7 +483,7 @@ async def test_rows_of_conversations_are_not_parsed_for_the_table_of_replies(
         return json.loads(line)
 
     with ShardJournal(tmp_path / "interrupted", shard.name, "", durable=False) as found:
-        monkeypatch.setattr(journal_module, "from_json", note)
+        monkeypatch.setattr(journal_file, "from_json", note)
         replies = list(found.iter_replies(shard.name))
     assert len(parsed) == len(replies) == content.count(b'{"key"') > 0
 

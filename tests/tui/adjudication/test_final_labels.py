@@ -129,7 +129,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
             show_loaded(loaded, wanted)
             screen.call_later(screen.follow_cursor)
 
-        monkeypatch.setattr(screen, "reload_at", reload_twice)
+        monkeypatch.setattr(screen, "reload_and_select_claim", reload_twice)
         monkeypatch.setattr(screen, "show_loaded", show_and_read_twice)
         type_ahead(app, "u", "n")
         await until(pilot, lambda: "saved" in status(app) and "undone" not in status(app))
