@@ -15,12 +15,12 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.judging.image_addresses import find_host_problem, read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.judges.deadlines import TIMEOUTS, is_valid_timeout
-from faithtui.paths import config_file, default_store, expand_home
+from faithtui.paths import config_file, expand_home, get_default_store_path
 from faithtui.toml_text import TomlFile, quote_word, read_toml
 
 Preset = Literal["default", "vim", "digits", "left-hand"]
@@ -90,16 +90,16 @@ def _is_web_address(value: object) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.netloc) and "@" not in parts.netloc
 
 
-def _is_share(value: object) -> bool:
+def _is_number_from_0_to_1(value: object) -> bool:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return 0 <= value <= 1  # false for NaN too
 
 
-def _are_hosts(value: object) -> bool:
+def _are_valid_host_names(value: object) -> bool:
     if not isinstance(value, list | tuple):
         return False
-    return all(isinstance(each, str) and read_host(each) is not None for each in value)
+    return all(isinstance(each, str) and parse_host_name(each) is not None for each in value)
 
 
 def _is_positive_count_or_none(value: object) -> bool:
@@ -114,14 +114,14 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
     "max_failures": lambda value: isinstance(value, str) and FailureLimit.parse(value) is not None,
     "reviewer": lambda value: (
-        _is_nonblank_text(value) and REVIEWER.find_problem(len(str(value))) is None
+        _is_nonblank_text(value) and REVIEWER.find_size_problem(len(str(value))) is None
     ),
     "theme": lambda value: value is None or _is_nonblank_text(value),
     "store": _is_path,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,
     "ascii": lambda value: value is None or isinstance(value, bool),
     "blind": lambda value: isinstance(value, bool),
-    "audit_share": _is_share,
+    "audit_share": _is_number_from_0_to_1,
     "auto_advance": lambda value: isinstance(value, bool),
     "timer": lambda value: isinstance(value, bool),
     "requests_per_minute": _is_positive_count_or_none,
@@ -130,7 +130,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_nonblank_text(value) and ":" in str(value)),
     "judges": lambda value: isinstance(value, Mapping),
-    "image_hosts": _are_hosts,
+    "image_hosts": _are_valid_host_names,
 }
 """What each setting takes; in words: `_ALLOWED`."""
 
@@ -260,7 +260,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
         ConfigError: It holds a key that is unknown or looks like a secret, or a value is wrong.
     """
     found = file.table
-    for name in _list_keys({each: found[each] for each in found if each != "judges"}):
+    for name in _list_keys_recursively({each: found[each] for each in found if each != "judges"}):
         if _SECRET.search(name):
             raise ConfigError(
                 f"{file.format_file_and_line(name)}: {quote_word(name)} looks like a secret, and "
@@ -277,8 +277,8 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
         # What is neither stays text, which the check below refuses.
         named["ascii"] = _YES_NO.get(word.strip().casefold(), word)
     values: dict[str, Any] = {
-        "reviewer": login_name(),
-        "store": default_store(environment),
+        "reviewer": get_login_name(),
+        "store": get_default_store_path(environment),
         **found,
         **named,
     }
@@ -329,7 +329,7 @@ def find_environment_variable(name: str) -> str | None:
     return _VARIABLES.get(name)
 
 
-def login_name() -> str:
+def get_login_name() -> str:
     """Give the user's login name, `me` where the system knows none."""
     try:
         return getpass.getuser().strip() or "me"
@@ -354,7 +354,7 @@ def _parse_judge_parameters(
                 f"{_ALLOWED['judges']}"
             )
         try:
-            JudgeProfile.from_values(parameters)
+            JudgeProfile.read(parameters)
         except ConfigError as error:
             raise ConfigError(
                 f"{file.format_file_and_line(where)}: judge {quote_word(judge)}: {error}"
@@ -371,7 +371,7 @@ def _read_image_hosts(file: TomlFile, hosts: Iterable[str]) -> tuple[str, ...]:
     """
     read = []
     for each in hosts:
-        host = read_host(each) or ""
+        host = parse_host_name(each) or ""
         problem = find_host_problem(host)
         if problem is not None:
             place = file.format_file_and_line("image_hosts")
@@ -380,9 +380,9 @@ def _read_image_hosts(file: TomlFile, hosts: Iterable[str]) -> tuple[str, ...]:
     return tuple(read)
 
 
-def _list_keys(table: Mapping[str, object]) -> Iterator[str]:
+def _list_keys_recursively(table: Mapping[str, object]) -> Iterator[str]:
     """List all keys, those inside tables too."""
     for name, value in table.items():
         yield name
         if isinstance(value, dict):
-            yield from (f"{name}.{inner}" for inner in _list_keys(value))
+            yield from (f"{name}.{inner}" for inner in _list_keys_recursively(value))

@@ -52,13 +52,13 @@ def open_log(
         environ: Environment variables; the values of keys among them are kept out.
     """
     hide = make_secret_filter(environ)
-    _attach_handler(logging.getLogger(ROOT), directory / LOG_FILE, hide)
+    _replace_file_handler(logging.getLogger(ROOT), directory / LOG_FILE, hide)
     talk = logging.getLogger(PROMPTS)
     # What is said there never goes into the other file.
     talk.propagate = False
-    _detach_handlers(talk)
+    _close_file_handlers(talk)
     if prompts:
-        _attach_handler(talk, directory / PROMPTS_FILE, hide)
+        _replace_file_handler(talk, directory / PROMPTS_FILE, hide)
 
 
 def start_printing_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
@@ -76,7 +76,7 @@ def start_printing_log(stream: TextIO, environ: Mapping[str, str] = os.environ) 
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     handler.addFilter(make_secret_filter(environ))
     logger.addHandler(handler)
-    _set_level(logger)
+    _log_debug_only_while_printing(logger)
     logger.propagate = False
 
 
@@ -88,7 +88,7 @@ def stop_printing_log() -> None:
 def close_log() -> None:
     """Close the files, and print no more."""
     for name in (ROOT, PROMPTS):
-        _detach_handlers(logging.getLogger(name))
+        _close_file_handlers(logging.getLogger(name))
     stop_printing_log()
 
 
@@ -157,8 +157,8 @@ class _QuietFileHandler(RotatingFileHandler):
         """Say nothing: a full disk must not write into the app's screen."""
 
 
-def _attach_handler(logger: logging.Logger, path: Path, hide: SecretFilter) -> None:
-    _detach_handlers(logger)
+def _replace_file_handler(logger: logging.Logger, path: Path, hide: SecretFilter) -> None:
+    _close_file_handlers(logger)
     handler = _QuietFileHandler(path)
     layout = "%(asctime)s.%(msecs)03dZ %(process)d %(levelname)s %(message)s"
     formatter = logging.Formatter(layout, "%Y-%m-%dT%H:%M:%S")
@@ -167,11 +167,11 @@ def _attach_handler(logger: logging.Logger, path: Path, hide: SecretFilter) -> N
     handler.addFilter(hide)
     handler.setLevel(logging.INFO)
     logger.addHandler(handler)
-    _set_level(logger)
+    _log_debug_only_while_printing(logger)
     logger.propagate = False
 
 
-def _detach_handlers(logger: logging.Logger) -> None:
+def _close_file_handlers(logger: logging.Logger) -> None:
     for handler in logger.handlers[:]:
         if isinstance(handler, _QuietFileHandler):
             logger.removeHandler(handler)
@@ -182,10 +182,10 @@ def _stop_printing(logger: logging.Logger) -> None:
     for handler in logger.handlers[:]:
         if isinstance(handler, _PrintingHandler):
             logger.removeHandler(handler)
-    _set_level(logger)
+    _log_debug_only_while_printing(logger)
 
 
-def _set_level(logger: logging.Logger) -> None:
+def _log_debug_only_while_printing(logger: logging.Logger) -> None:
     """Let details be made only where somebody watches."""
     watched = any(isinstance(each, _PrintingHandler) for each in logger.handlers)
     logger.setLevel(logging.DEBUG if watched else logging.INFO)

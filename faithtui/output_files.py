@@ -69,7 +69,7 @@ def write_atomically(path: Path, *, force: bool) -> Iterator[Path]:
             yield path  # not by its links: those of an open pipe lead to no name
             return
         target = _resolve_links(path)
-        check_target(path, force=force)
+        refuse_unwritable_target(path, force=force)
         number, name = tempfile.mkstemp(dir=target.parent, prefix=PART_OF_FILE)
         os.close(number)
         new = Path(name)
@@ -105,7 +105,7 @@ def is_database(path: Path) -> bool:
         return file.read(len(_DATABASE)) == _DATABASE
 
 
-def check_target(path: Path, *, force: bool) -> None:
+def refuse_unwritable_target(path: Path, *, force: bool) -> None:
     """Refuse what `write_atomically` would refuse, before work is done for it.
 
     Raises:

@@ -19,12 +19,12 @@ def data_dir(environment: Mapping[str, str] = os.environ) -> Path:
     return home or platformdirs.user_data_path(APP, appauthor=False)
 
 
-def default_store(environment: Mapping[str, str] = os.environ) -> Path:
+def get_default_store_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the store that is used when none is named."""
     return data_dir(environment) / "faithtui.db"
 
 
-def demo_store(environment: Mapping[str, str] = os.environ) -> Path:
+def get_demo_store_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the store of `faithtui demo`, apart from the user's own."""
     return data_dir(environment) / "demo.db"
 

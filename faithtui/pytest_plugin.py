@@ -127,7 +127,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     """Hold the runs that markers name against their thresholds, before the test itself."""
     __tracebackhide__ = True
     for marker in item.iter_markers(GATE):
-        _check_gate(item, marker)
+        _assert_gate_passes(item, marker)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -143,7 +143,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not results:
         return
     terminalreporter.section("faithtui")
-    for line in _summarise(results):
+    for line in _format_summary_lines(results):
         terminalreporter.write_line(line)
 
 
@@ -199,7 +199,7 @@ def _format_failure(found: "Measurement", min_score: float | None, judge: str) -
     return "\n".join(lines)
 
 
-def _check_gate(item: pytest.Item, marker: pytest.Mark) -> None:
+def _assert_gate_passes(item: pytest.Item, marker: pytest.Mark) -> None:
     __tracebackhide__ = True
     from faithtui.engine.library.project import open_store
     from faithtui.errors import FaithtuiError
@@ -226,10 +226,10 @@ def _check_gate(item: pytest.Item, marker: pytest.Mark) -> None:
     result = {"kind": "gate", "store": path.name, "result": found["result"], "passed": passed}
     item.user_properties.append((_RESULT, result))
     if not passed:
-        pytest.fail("\n".join(_format_gate(found, path)), pytrace=False)
+        pytest.fail("\n".join(_format_gate_lines(found, path)), pytrace=False)
 
 
-def _format_gate(found: Mapping[str, Any], path: Path) -> Iterator[str]:
+def _format_gate_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
     yield f"gate over run {found['run']} of {path}: {found['result']}"
     for each in found["criteria"]:
         value = "none" if each["value"] is None else f"{each['value']:.3g}"
@@ -239,7 +239,7 @@ def _format_gate(found: Mapping[str, Any], path: Path) -> Iterator[str]:
         yield f"  stale or broken: {each}"
 
 
-def _summarise(results: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+def _format_summary_lines(results: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
     """Say in a line per judge and per gate what came of them."""
     scores = [(node, each) for node, each in results if each["kind"] == "score"]
     for judge in dict.fromkeys(each["judge"] for _, each in scores):

@@ -38,14 +38,14 @@ def write_setting(
         ConfigError: The value is wrong, the file has other faults, or it cannot be written;
             nothing was written.
     """
-    before, after, content = _edit_text(file, name, value)
-    configured = _check_content(file, content, environment)
+    before, after, content = _compute_edited_text(file, name, value)
+    configured = _validate_and_parse_content(file, content, environment)
     if after != before:
-        _write_file(file.resolve(), after)
+        _replace_file_atomically(file.resolve(), after)
     return configured
 
 
-def check_setting(
+def preview_setting(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
 ) -> SettingsWithOrigins:
     """Say what `write_setting` would give, and write nothing.
@@ -53,7 +53,9 @@ def check_setting(
     Raises:
         ConfigError: As `write_setting`.
     """
-    return _check_content(file, _edit_text(file, name, value)[2], environment)
+    return _validate_and_parse_content(
+        file, _compute_edited_text(file, name, value)[2], environment
+    )
 
 
 def parse_typed_value(name: str, text: str, now: object) -> Value | None:
@@ -105,7 +107,7 @@ def _parse_json_table(name: str, word: str) -> dict[str, object]:
     return table
 
 
-def _check_content(
+def _validate_and_parse_content(
     file: Path, content: Mapping[str, object], environment: Mapping[str, str]
 ) -> SettingsWithOrigins:
     # Without the text: nobody finds a line in a file that is not written yet.
@@ -115,7 +117,9 @@ def _check_content(
     return parse_settings(read, environment)
 
 
-def _edit_text(file: Path, name: str, value: Value | None) -> tuple[str, str, dict[str, object]]:
+def _compute_edited_text(
+    file: Path, name: str, value: Value | None
+) -> tuple[str, str, dict[str, object]]:
     """Give the text of the file before and after, and its content after."""
     # Not needed until somebody changes a setting.
     import tomlkit
@@ -137,7 +141,7 @@ def _edit_text(file: Path, name: str, value: Value | None) -> tuple[str, str, di
     return before, tomlkit.dumps(document), document.unwrap()
 
 
-def _write_file(file: Path, text: str) -> None:
+def _replace_file_atomically(file: Path, text: str) -> None:
     """Write a new file beside the old one and put it in its place, with the old one's rights."""
     try:
         make_private_directory(file.parent)

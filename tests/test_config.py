@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.config import Settings, load_settings, login_name
+from faithtui.config import Settings, get_login_name, load_settings
 from faithtui.errors import ConfigError
 
 
@@ -20,7 +20,7 @@ def test_a_file_that_is_not_there_is_all_defaults(tmp_path: Path) -> None:
         judge="offline",
         base_url=None,
         concurrency=8,
-        reviewer=login_name(),
+        reviewer=get_login_name(),
         theme=None,
         store=tmp_path / "faithtui.db",
     )
@@ -186,7 +186,7 @@ def test_without_a_login_name_the_reviewer_is_me(
         raise error
 
     monkeypatch.setattr("getpass.getuser", unknown)
-    assert login_name() == "me"
+    assert get_login_name() == "me"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError
-from faithtui.output_files import check_target, is_database, make_private_directory, write_text
+from faithtui.output_files import (
+    is_database,
+    make_private_directory,
+    refuse_unwritable_target,
+    write_text,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +93,7 @@ def test_a_database_is_never_overwritten(
     with pytest.raises(ExportError, match="never overwritten"):
         write_text(path, ["labels"], force=force)
     with pytest.raises(ExportError, match="never overwritten"):
-        check_target(path, force=force)
+        refuse_unwritable_target(path, force=force)
     assert database.read_bytes() == before
     assert is_database(path.resolve())
 

@@ -13,8 +13,8 @@ from faithtui import paths
 def test_one_variable_moves_everything(tmp_path: Path) -> None:
     environment = {"FAITHTUI_HOME": str(tmp_path / "home")}
     assert paths.data_dir(environment) == tmp_path / "home"
-    assert paths.default_store(environment) == tmp_path / "home" / "faithtui.db"
-    assert paths.demo_store(environment) == tmp_path / "home" / "demo.db"
+    assert paths.get_default_store_path(environment) == tmp_path / "home" / "faithtui.db"
+    assert paths.get_demo_store_path(environment) == tmp_path / "home" / "demo.db"
     assert paths.config_file(environment) == tmp_path / "home" / "config.toml"
     assert paths.log_dir(environment) == tmp_path / "home" / "logs"
 
@@ -29,8 +29,8 @@ def test_without_it_the_system_decides(environment: dict[str, str]) -> None:
 
 
 def test_the_users_store_and_the_demo_are_two_files() -> None:
-    assert paths.default_store({}) != paths.demo_store({})
-    assert paths.default_store({}).parent == paths.demo_store({}).parent
+    assert paths.get_default_store_path({}) != paths.get_demo_store_path({})
+    assert paths.get_default_store_path({}).parent == paths.get_demo_store_path({}).parent
 
 
 def test_home_is_expanded_and_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_home_is_expanded_and_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_nothing_is_made_by_importing_or_asking(tmp_path: Path) -> None:
     asked = (
         "from faithtui import config, paths\n"
-        "paths.data_dir(); paths.default_store(); paths.demo_store()\n"
+        "paths.data_dir(); paths.get_default_store_path(); paths.get_demo_store_path()\n"
         "paths.config_file(); paths.log_dir(); config.load_settings()\n"
     )
     environment = {"HOME": str(tmp_path), "PYTHONPATH": str(Path(paths.__file__).parents[1])}

@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.config import SettingOrigin, Settings, load_settings, load_settings_with_origins
 from faithtui.errors import ConfigError
-from faithtui.settings_file import check_setting, parse_typed_value, write_setting
+from faithtui.settings_file import parse_typed_value, preview_setting, write_setting
 
 BEFORE = '# mine\njudge = "offline"  # for now\n\n# how many\nconcurrency = 4\n'
 
@@ -91,7 +91,7 @@ def test_a_variable_still_goes_before_what_was_written(tmp_path: Path) -> None:
 
 def test_checking_writes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    assert check_setting(file, "keys", "vim", {}).settings.keys == "vim"
+    assert preview_setting(file, "keys", "vim", {}).settings.keys == "vim"
     assert not file.exists()
 
 

@@ -192,7 +192,7 @@ def decide_answer_by_majority(
     return winners[0] == "pass" if len(winners) == 1 else None
 
 
-def has_judge_passed(answer: AnswerUnit) -> bool | None:
+def is_answer_passed_by_judge(answer: AnswerUnit) -> bool | None:
     """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
     return answer.passes if answer.claims and answer.score.value is not None else None
 

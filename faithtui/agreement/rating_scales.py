@@ -79,7 +79,7 @@ RATING_SCALES: tuple[RatingScale, ...] = (
 SCALE_NAMES = tuple(each.name for each in RATING_SCALES)
 
 
-def is_listed_scale(scale: str) -> bool:
+def is_known_scale(scale: str) -> bool:
     """Say whether it is known what the labels of a scale mean."""
     return scale == OWN_SCALE or scale in SCALE_NAMES
 
@@ -113,4 +113,4 @@ def _find_verdict_for_label(label: str) -> str | None:
     folded = label.strip().casefold()
     if folded in _TRUTH_WORDS:
         return _TRUTH_WORDS[folded]
-    return None if folded.isdecimal() else FAITHFULNESS.find_name(folded)
+    return None if folded.isdecimal() else FAITHFULNESS.find_label_name_for_word(folded)

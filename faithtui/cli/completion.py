@@ -38,7 +38,7 @@ class BashLine(NamedTuple):
     """Beginning of that word which stays on the line: bash replaces what follows it."""
 
 
-def join_bash_words(words: Sequence[str], position: int) -> BashLine:
+def rejoin_words_cut_by_bash(words: Sequence[str], position: int) -> BashLine:
     """Join what bash cut at colons and equal signs, at which it begins a new word.
 
     `--judge openai:gp` comes as the words `--judge`, `openai`, `:` and `gp`. Whether a blank stood
@@ -117,17 +117,17 @@ def _open_store_read_only(named: Path | None) -> "Store":
     return Store.open(find_store_path(named), create=False, read_only=True, busy_timeout_s=1.0)
 
 
-def _list_runs(named: Path | None) -> Words:
+def _list_run_numbers(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
         return ["last", *(str(row.id) for row in store.runs.rows())]
 
 
-def _list_sources(named: Path | None) -> Words:
+def _list_source_names(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
         return [row.source for row in store.conversations.sources()]
 
 
-def _list_claim_sets(named: Path | None) -> Words:
+def _list_claim_set_names(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
         return dict.fromkeys(row.name for row in store.claim_sets.rows())
 
@@ -135,13 +135,13 @@ def _list_claim_sets(named: Path | None) -> Words:
 def _list_judges(named: Path | None) -> Words:
     """List judges that are named in the settings, in runs, and the beginnings of all others."""
     from faithtui.config import load_settings
-    from faithtui.judges.plugins import find_plugins
+    from faithtui.judges.plugins import list_judge_plugins
     from faithtui.judges.providers.endpoints import PROVIDERS
 
     used: list[str] = []
     with suppress(FaithtuiError), _open_store_read_only(named) as store:
         used = [row.spec.judge for row in store.runs.rows()]
-    others = [f"{name}:" for name in (*PROVIDERS, "replay", *find_plugins())]
+    others = [f"{name}:" for name in (*PROVIDERS, "replay", *list_judge_plugins())]
     return dict.fromkeys(["offline", load_settings().judge, *used, *others])
 
 
@@ -169,7 +169,7 @@ def _list_idk_rules() -> Words:
     return [each.option for each in IdkRule]
 
 
-def _list_exports() -> Words:
+def _list_export_names() -> Words:
     from faithtui.cli.commands.export import export
 
     return export.EXPORTS
@@ -182,19 +182,19 @@ def _list_presets() -> Words:
 
 
 _BY_METAVAR: Final[dict[str, Callable[[Path | None], Words]]] = {
-    "RUN": _list_runs,
-    "RUN_A": _list_runs,
-    "RUN_B": _list_runs,
+    "RUN": _list_run_numbers,
+    "RUN_A": _list_run_numbers,
+    "RUN_B": _list_run_numbers,
     "METRIC": lambda store: _list_metrics(),
     "JUDGE": _list_judges,
-    "SET": _list_claim_sets,
+    "SET": _list_claim_set_names,
 }
 _STORED: Final[dict[tuple[str, str], Callable[[Path | None], Words]]] = {
-    ("", "--source"): _list_sources,
-    ("", "--set"): _list_claim_sets,
-    ("claim-set export", "name"): _list_claim_sets,
-    ("claim-set delete", "name"): _list_claim_sets,
-    ("delete dataset", "name"): _list_sources,
+    ("", "--source"): _list_source_names,
+    ("", "--set"): _list_claim_set_names,
+    ("claim-set export", "name"): _list_claim_set_names,
+    ("claim-set delete", "name"): _list_claim_set_names,
+    ("delete dataset", "name"): _list_source_names,
 }
 _FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
     ("", "--metric"): _list_metrics,
@@ -207,6 +207,6 @@ _FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
     ("gate", "--level"): lambda: ("claims", "answers"),
     ("report", "--format"): _list_report_formats,
     ("import", "--format"): _list_import_formats,
-    ("export", "what"): _list_exports,
+    ("export", "what"): _list_export_names,
 }
 """By command and option; "" for all commands."""

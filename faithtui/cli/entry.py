@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from faithtui.cli.streams import protect_streams
+from faithtui.cli.streams import guard_standard_streams
 
 COMPLETION = "_FAITHTUI_COMPLETE"
 """Set by the script of `faithtui --install-completion` when TAB is pressed."""
@@ -19,7 +19,7 @@ COMPLETION = "_FAITHTUI_COMPLETE"
 def main() -> None:
     """Load what the command line asks for with the collector out of the way, and run it."""
     gc.disable()
-    protect_streams()
+    guard_standard_streams()
     words = sys.argv[1:]
     # A shell that completes a line asks through the environment, with no words at all.
     if only_opens_app(words) and COMPLETION not in os.environ:

@@ -40,7 +40,7 @@ def record_exposure(
             store.exposures.record_many(items, who, in_all_runs=in_all_runs)
 
 
-def record_run_exposure(
+def record_who_saw_judge_verdicts_of_run(
     store: "Store",
     run: "RunId",
     conversations: "Collection[ConversationId]",

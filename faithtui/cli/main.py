@@ -74,14 +74,14 @@ def main() -> None:
     Raises:
         SystemExit: Always, with the exit code.
     """
-    exit_on_error(_complete_line if COMPLETION in os.environ else app)
+    exit_on_error(_answer_shell_completion if COMPLETION in os.environ else app)
 
 
-def _complete_line() -> None:
+def _answer_shell_completion() -> None:
     """Answer a shell that completes a line."""
     from typer.main import get_command
 
-    from faithtui.cli.completion import add_value_completion, join_bash_words
+    from faithtui.cli.completion import add_value_completion, rejoin_words_cut_by_bash
 
     command = get_command(app)
     add_value_completion(command)
@@ -89,7 +89,7 @@ def _complete_line() -> None:
         command(prog_name="faithtui", complete_var=COMPLETION)
         return
     words = os.environ.get("COMP_WORDS", "")
-    line = join_bash_words(
+    line = rejoin_words_cut_by_bash(
         words.split("\n" if "\n" in words else " "), int(os.environ.get("COMP_CWORD", 0))
     )
     os.environ["COMP_WORDS"] = "\n".join(line.words)

@@ -96,7 +96,7 @@ def format_overrides_cell(score: float | None, reviewed: int, units: int) -> str
     return f"{format_score_cell(score)}, {reviewed} of {units} reviewed"
 
 
-def format_counts(counts: Mapping[str, int]) -> str:
+def format_row_counts_line(counts: Mapping[str, int]) -> str:
     """Write counts of rows in a line, what people know best first."""
     first = ("conversations", "runs", "labels")
     ordered = [
@@ -203,10 +203,12 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
     ]
     shown = list(range(len(columns)))
     if sys.stdout.isatty():
-        shown, widths = fit_columns(columns, widths, shutil.get_terminal_size().columns)
+        shown, widths = choose_columns_and_widths_that_fit(
+            columns, widths, shutil.get_terminal_size().columns
+        )
     for number, row in enumerate([[column.title for column in columns], *cells]):
         line = GAP.join(
-            _fit_cell(row[index], widths[index], columns[index].align) for index in shown
+            _cut_or_pad_cell(row[index], widths[index], columns[index].align) for index in shown
         ).rstrip()
         print(line if number else style_text(line, _BOLD, sys.stdout))
     if len(shown) < len(columns):
@@ -217,7 +219,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
         print_hint(f"too narrow for: {left_out}; a wider terminal, a file or --json has them")
 
 
-def fit_columns(
+def choose_columns_and_widths_that_fit(
     columns: Sequence[Column], widths: Sequence[int], room: int
 ) -> tuple[list[int], list[int]]:
     """Fit a table into a terminal.
@@ -268,7 +270,7 @@ def _cell_width(text: str) -> int:
     return cell_len(text)
 
 
-def _fit_cell(text: str, width: int, align: Literal["left", "right"]) -> str:
+def _cut_or_pad_cell(text: str, width: int, align: Literal["left", "right"]) -> str:
     from rich.cells import set_cell_size
 
     length = _cell_width(text)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.config import Settings
-from faithtui.domain.judging.image_addresses import find_host_problem, read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.errors import ConfigError
 
@@ -23,7 +23,7 @@ def environment_from_settings(
     """
     typed = []
     for each in image_hosts:
-        host = read_host(each)
+        host = parse_host_name(each)
         if host is None:
             raise ConfigError(
                 f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"

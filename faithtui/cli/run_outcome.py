@@ -5,7 +5,7 @@ from typing import Final
 
 from faithtui.cli.output import plural
 from faithtui.domain.judging.error_sentences import is_failure_permanent
-from faithtui.domain.scores import format_left_out
+from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
@@ -23,19 +23,19 @@ def choose_exit_code(row: RunRow) -> int:
     """Say what a command ends with that worked on a run."""
     if row.state is RunState.WAITING:
         return WAITS
-    if row.state is not RunState.DONE or is_incomplete(row):
+    if row.state is not RunState.DONE or is_done_with_failures_or_gaps(row):
         return INCOMPLETE
     return DONE
 
 
-def is_incomplete(row: RunRow) -> bool:
+def is_done_with_failures_or_gaps(row: RunRow) -> bool:
     """Whether a run came to its end, and something of it failed or lacks a verdict."""
     return row.state is RunState.DONE and bool(row.failed or row.incomplete)
 
 
-def format_state(row: RunRow) -> str:
+def format_run_state(row: RunRow) -> str:
     """Name where a run stands, as the sentence at its end does."""
-    return "incomplete" if is_incomplete(row) else row.state.value
+    return "incomplete" if is_done_with_failures_or_gaps(row) else row.state.value
 
 
 def choose_gravest_code(codes: Iterable[int]) -> int:
@@ -55,7 +55,7 @@ def format_resume_hint(row: RunRow, failures: Mapping[str, int]) -> str | None:
         case RunState.WAITING:
             return f"run {row.id} waits: {row.reason}; come back with {resume}"
         case RunState.DONE:
-            return _format_unfinished(row, failures, resume)
+            return _format_failures_and_resume_sentence(row, failures, resume)
         case RunState.INTERRUPTED:
             return (
                 f"run {row.id} was interrupted: its process ended without finishing "
@@ -69,7 +69,9 @@ def format_resume_hint(row: RunRow, failures: Mapping[str, int]) -> str | None:
             return None
 
 
-def _format_unfinished(row: RunRow, failures: Mapping[str, int], resume: str) -> str | None:
+def _format_failures_and_resume_sentence(
+    row: RunRow, failures: Mapping[str, int], resume: str
+) -> str | None:
     parts = []
     if row.failed:
         parts.append(f"{plural(row.failed, 'conversation')} failed")
@@ -109,12 +111,14 @@ def format_claim_counts(row: RunRow, labels: Mapping[str, LabelCount]) -> str:
     return f"{words}: {', '.join(given)}" if given else words
 
 
-def format_score_parts(row: RunRow) -> list[str]:
+def format_mean_score_phrases(row: RunRow) -> list[str]:
     """Say a run's mean score, of how many conversations it is, and what it leaves out."""
     score = "no score"
     if row.score is not None:
         score = f"mean score {row.score:.2f}"
         if row.scored < row.done:
             score += f" over {row.scored:,} of {plural(row.done, 'conversation')}"
-    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
+    left_out = format_parts_left_out_of_mean(
+        row.undefined_windows, row.skipped_windows, row.windows
+    )
     return [score, left_out] if left_out else [score]

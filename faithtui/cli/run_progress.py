@@ -139,12 +139,12 @@ class ProgressLine:
 
     def print_lines(self, text: str) -> None:
         """Write lines for a person, above the line that updates."""
-        self._print_lines(make_visible(text))
+        self._print_above_progress_line(make_visible(text))
 
     def _print_line(self, text: str) -> None:
-        self._print_lines(make_visible_line(text))
+        self._print_above_progress_line(make_visible_line(text))
 
-    def _print_lines(self, text: str) -> None:
+    def _print_above_progress_line(self, text: str) -> None:
         start = "\r\x1b[K" if self._is_line_open else ""
         self._out.write(f"{start}{text}\n")
         self._is_line_open = False
@@ -173,7 +173,7 @@ class ProgressLine:
         if progress.skipped:
             parts.append(f"{progress.skipped:,} skipped")
         text = " · ".join(parts)
-        return f"{_draw_bar(progress)} {text}" if self._live else text
+        return f"{_format_progress_bar(progress)} {text}" if self._live else text
 
     def _format_spending(self, progress: RunProgress) -> list[str]:
         parts = []
@@ -188,7 +188,7 @@ class ProgressLine:
         return parts
 
 
-def _draw_bar(progress: RunProgress) -> str:
+def _format_progress_bar(progress: RunProgress) -> str:
     share = (
         progress.finished_conversations / progress.conversations if progress.conversations else 0.0
     )
@@ -196,7 +196,7 @@ def _draw_bar(progress: RunProgress) -> str:
     return f"[{'#' * full}{'.' * (BAR - full)}]"
 
 
-def print_event(event: RunEvent, more: Mapping[str, object] | None = None) -> None:
+def print_event_json(event: RunEvent, more: Mapping[str, object] | None = None) -> None:
     """An event sink for programs: one JSON object a line on stdout.
 
     Args:

@@ -92,7 +92,7 @@ def open_store(
         StoreError: It cannot be opened.
     """
     from faithtui.domain.text.visible_text import make_visible
-    from faithtui.store.file.location import opening_notes
+    from faithtui.store.file.location import format_opening_notes
     from faithtui.store.store import Store
 
     path = choose_store_path(named, settings)
@@ -106,7 +106,7 @@ def open_store(
     began = time.monotonic()
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
     _log.debug("opened %s in %.2f s", path, time.monotonic() - began)
-    for sentence in opening_notes(opened):
+    for sentence in format_opening_notes(opened):
         print(make_visible(sentence), file=sys.stderr)
     return opened
 
@@ -121,7 +121,7 @@ def read_run_id(store: "Store", text: str) -> "RunId":
     from faithtui.domain.ids import RunId
 
     if text == "last":
-        last = store.runs.last_id()
+        last = store.runs.find_newest_run_id()
         if last is None:
             raise ConfigError("there is no run yet: faithtui run")
         return last
@@ -130,7 +130,7 @@ def read_run_id(store: "Store", text: str) -> "RunId":
     return store.runs.row(RunId(int(text.lstrip("#")))).id
 
 
-def find_claim_set(
+def find_id_of_named_claim_set(
     store: "Store", name: str | None, sample: int | None = None
 ) -> "ClaimSetId | None":
     """Find what `--set` names.
@@ -146,7 +146,7 @@ def find_claim_set(
     return store.claim_sets.find(name).id
 
 
-def replace_reviewer(
+def override_configured_reviewer(
     configured: "SettingsWithOrigins", reviewer: str | None
 ) -> "SettingsWithOrigins":
     """Put the reviewer of the command line in place of the one of the settings.
@@ -162,7 +162,7 @@ def replace_reviewer(
         return configured
     if not reviewer.strip():
         raise ConfigError("--reviewer is empty; expected a name")
-    problem = REVIEWER.find_problem(len(reviewer))
+    problem = REVIEWER.find_size_problem(len(reviewer))
     if problem is not None:
         raise ConfigError(f"--reviewer: {problem}")
     settings = replace(configured.settings, reviewer=reviewer)
@@ -181,7 +181,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     """
     from faithtui.config import load_settings_with_origins
 
-    configured = replace_reviewer(load_settings_with_origins(), reviewer)
+    configured = override_configured_reviewer(load_settings_with_origins(), reviewer)
     path = choose_store_path(named, configured.settings)
     if named is None:
         make_store_directory(path)

@@ -27,7 +27,7 @@ class ReaderGone(Exception):
     """Nobody reads stdout any more, as after `| head -1`. There is nobody to tell either."""
 
 
-def protect_streams() -> None:
+def guard_standard_streams() -> None:
     """Let no closed or full stream cause anything but an orderly end."""
     # In this order: a closed one is opened as the lowest free number. Left free, it would be given
     # to the next file that is opened, such as the store, and what is printed would go there.

@@ -71,7 +71,7 @@ UNDOABLE_ACTIONS = frozenset(Action) - {
 }
 
 
-def choose_action(
+def choose_action_of_verdict_event(
     verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool = False
 ) -> Action:
     """Name the act of giving a verdict.
@@ -128,7 +128,7 @@ _ACTION_WORDS: Final[Mapping[Action, str]] = {
 }
 
 
-def describe_event(action: Action, mark: LabelMark | None) -> str:
+def describe_event_without_verdict(action: Action, mark: LabelMark | None) -> str:
     """Name an act that gives no verdict, in words, for sentences such as `undone: flag`."""
     if action is Action.MARKED and mark is not None:
         return _MARK_WORDS[mark]
@@ -154,7 +154,7 @@ class MarkedText(NamedTuple):
     text: str
 
 
-def merge_marks(marks: Iterable[MarkedPassage]) -> tuple[MarkedPassage, ...]:
+def merge_overlapping_evidence_marks(marks: Iterable[MarkedPassage]) -> tuple[MarkedPassage, ...]:
     """Order marks by document and place; marks that overlap or touch become one."""
     found: list[MarkedPassage] = []
     for mark in sorted(marks):
@@ -166,14 +166,16 @@ def merge_marks(marks: Iterable[MarkedPassage]) -> tuple[MarkedPassage, ...]:
     return tuple(found)
 
 
-def toggle_mark(marks: Sequence[MarkedPassage], mark: MarkedPassage) -> tuple[MarkedPassage, ...]:
+def toggle_evidence_mark(
+    marks: Sequence[MarkedPassage], mark: MarkedPassage
+) -> tuple[MarkedPassage, ...]:
     """Mark a stretch too; what is marked all over already is marked no longer."""
     inside = any(
         each.document == mark.document and each.start <= mark.start and mark.end <= each.end
-        for each in merge_marks(marks)
+        for each in merge_overlapping_evidence_marks(marks)
     )
     if not inside:
-        return merge_marks((*marks, mark))
+        return merge_overlapping_evidence_marks((*marks, mark))
     left: list[MarkedPassage] = []
     for each in marks:
         if each.document != mark.document or each.end <= mark.start or mark.end <= each.start:
@@ -183,7 +185,7 @@ def toggle_mark(marks: Sequence[MarkedPassage], mark: MarkedPassage) -> tuple[Ma
             left.append(each._replace(end=mark.start))
         if mark.end < each.end:
             left.append(each._replace(start=mark.end))
-    return merge_marks(left)
+    return merge_overlapping_evidence_marks(left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +323,7 @@ class HumanVerdict:
         )
 
 
-def drop_withdrawn(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
+def drop_withdrawn_events(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
     """Drop what was withdrawn and not restored; keep the order of the log."""
     acts: dict[LabelId, LabelEvent] = {}
     withdrawn: set[LabelId] = set()
@@ -335,7 +337,7 @@ def drop_withdrawn(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
     return tuple(act for act in acts.values() if act.id not in withdrawn)
 
 
-def replay_log(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerdict]:
+def replay_log_into_verdicts(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerdict]:
     """Replay a log into one state per claim and reviewer.
 
     Args:
@@ -346,13 +348,15 @@ def replay_log(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerd
         flag of each (claim, reviewer) that has one. An empty note removes the note.
     """
     state: dict[tuple[ClaimId, str], HumanVerdict] = {}
-    for act in drop_withdrawn(log):
+    for act in drop_withdrawn_events(log):
         key = (act.claim, act.reviewer)
         state[key] = _apply_event(state.get(key), act)
     return {key: found for key, found in state.items() if found.has_content}
 
 
-def find_judge_exposures(log: Iterable[LabelEvent]) -> frozenset[tuple[ClaimId, str]]:
+def list_claim_reviewer_exposures_to_judge(
+    log: Iterable[LabelEvent],
+) -> frozenset[tuple[ClaimId, str]]:
     """Say who knows the judge's verdict on which claim.
 
     What was withdrawn counts too: a verdict can be taken back, having seen something cannot.
@@ -448,7 +452,7 @@ def _move_event(
         to[target] = source.pop(target)
 
 
-def _top_step(stack: dict[LabelId, LabelEvent]) -> Step:
+def _list_events_of_top_step(stack: dict[LabelId, LabelEvent]) -> Step:
     """Take the acts of the step on top of a stack, in the order of the log; () when it is empty."""
     last = next(reversed(stack.values()), None)
     if last is None:
@@ -459,16 +463,16 @@ def _top_step(stack: dict[LabelId, LabelEvent]) -> Step:
     return tuple(sorted(acts, key=lambda act: act.id))
 
 
-def next_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:
+def list_events_to_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that undo would withdraw; () when there is none left."""
     done, _ = _replay_stacks(log, reviewer)
-    return _top_step(done)
+    return _list_events_of_top_step(done)
 
 
-def next_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
+def list_events_to_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that redo would restore; () when a new act has been made since."""
     _, undone = _replay_stacks(log, reviewer)
-    return _top_step(undone)
+    return _list_events_of_top_step(undone)
 
 
 def find_undo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
@@ -479,8 +483,8 @@ def find_undo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | No
         reviewer: Who takes back.
 
     Returns:
-        What `next_undo` finds in the whole log; None when the end does not tell, because it
-        refers to earlier acts, leaves nothing, or the step may have begun earlier.
+        What `list_events_to_undo` finds in the whole log; None when the end does not tell, because
+        it refers to earlier acts, leaves nothing, or the step may have begun earlier.
     """
     return _find_step_in_log_tail(_replay_stacks(end, reviewer)[0], end, reviewer)
 
@@ -499,7 +503,7 @@ def _find_step_in_log_tail(
 ) -> Step | None:
     if _refers_before_log_tail(end, reviewer):
         return None
-    step = _top_step(stack)
+    step = _list_events_of_top_step(stack)
     # Of acts made at once the first ones may stand before the end.
     return step if step and step[-1].batch is None else None
 
@@ -513,7 +517,7 @@ def _refers_before_log_tail(end: Sequence[LabelEvent], reviewer: str) -> bool:
     )
 
 
-def combine_verdicts(verdicts: Sequence[HumanVerdict]) -> str | None:
+def choose_majority_or_severest_verdict(verdicts: Sequence[HumanVerdict]) -> str | None:
     """Combine several people's verdicts on one claim.
 
     An adjudicated verdict wins (the last one). Else the majority; a tie goes to the most severe
@@ -530,7 +534,7 @@ def combine_verdicts(verdicts: Sequence[HumanVerdict]) -> str | None:
 
 
 def list_top_verdicts(verdicts: Sequence[HumanVerdict]) -> tuple[str, ...]:
-    """List the verdicts that most people gave on one claim, see `combine_verdicts`.
+    """List the verdicts that most people gave on one claim.
 
     Returns:
         One, several where people are evenly split, or none.

@@ -86,13 +86,16 @@ def compute_wording_similarity(one: str, other: str) -> float:
 
 
 def _compute_word_similarity(one: Sequence["Word"], other: Sequence["Word"]) -> float:
-    from faithtui.domain.text.contradictions import find_clash, select_differing
+    from faithtui.domain.text.contradictions import find_clash, select_words_missing_in_other
     from faithtui.domain.text.texts import collect_stem_weights
 
     mine, theirs = collect_stem_weights(one), collect_stem_weights(other)
     if any(
         word.kind in _DECIDING
-        for word in (*select_differing(one, other), *select_differing(other, one))
+        for word in (
+            *select_words_missing_in_other(one, other),
+            *select_words_missing_in_other(other, one),
+        )
     ):
         return 0.0
     whole = sum(mine.values()) + sum(theirs.values())

@@ -244,7 +244,7 @@ def content_hash(turns: Sequence[Turn]) -> str:
         # The same text in one piece.
         return hashlib.sha256(_ENCODER.encode(shape).encode("ascii")).hexdigest()
     digest = hashlib.sha256()
-    for piece in _json_pieces(shape):
+    for piece in _iterate_compact_json(shape):
         digest.update(piece.encode("ascii"))
     return digest.hexdigest()
 
@@ -254,14 +254,14 @@ _PIECE = 1 << 16
 """Characters that are written at a time: a text may be as long as a file of data lets it be."""
 
 
-def _json_pieces(value: Any) -> Iterator[str]:
+def _iterate_compact_json(value: Any) -> Iterator[str]:
     """Write texts, nulls and lists of them as compact ASCII JSON, without holding all of it."""
     if isinstance(value, list):
         yield "["
         for place, each in enumerate(value):
             if place:
                 yield ","
-            yield from _json_pieces(each)
+            yield from _iterate_compact_json(each)
         yield "]"
     elif isinstance(value, str) and len(value) > _PIECE:
         yield '"'

@@ -18,8 +18,8 @@ from faithtui.domain.filters import (
     STATES,
     FilterContext,
     TermName,
-    list_is_values,
     list_term_names,
+    list_values_after_is,
     parse_filter,
 )
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -95,7 +95,7 @@ def suggest_terms(text: str, context: FilterContext) -> tuple[str, ...]:
     known = _list_completable_terms(context)
     by_value = {each.partition(":")[2]: each for each in reversed(known)}
     found: list[str] = []
-    for term in parse_filter(text, context).filter.list_terms(TermName.TEXT):
+    for term in parse_filter(text, context).filter.list_terms_with_names(TermName.TEXT):
         word = term.value.casefold()
         meant = next((_MEANT[each] for each in _MEANT if _is_beginning_of(each, word)), None)
         close = get_close_matches(word, by_value, n=2, cutoff=_CLOSE)
@@ -145,7 +145,7 @@ def _list_terms_with_name(name: TermName, context: FilterContext) -> tuple[str, 
         case TermName.HUMAN:
             values = (*context.labels, NOT_A_CLAIM, NONE)
         case TermName.IS:
-            values = tuple(each for each in QUALITIES if each in list_is_values(context))
+            values = tuple(each for each in QUALITIES if each in list_values_after_is(context))
         case TermName.CODE:
             values = tuple(each.name for each in REASON_CODES)
         case TermName.STATE:

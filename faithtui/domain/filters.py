@@ -188,7 +188,7 @@ class Filter:
         """Say whether there is a condition at all."""
         return bool(self.terms)
 
-    def list_terms(self, *names: TermName) -> tuple[Term, ...]:
+    def list_terms_with_names(self, *names: TermName) -> tuple[Term, ...]:
         """List the terms with these names, in order."""
         return tuple(term for term in self.terms if term.name in names)
 
@@ -201,7 +201,9 @@ class Filter:
     def unfinished_word(self) -> Term | None:
         """The last plain word: whoever types may not have finished it, so its beginning counts."""
         plain = [
-            term for term in self.list_terms(TermName.TEXT) if not term.negated and not term.quoted
+            term
+            for term in self.list_terms_with_names(TermName.TEXT)
+            if not term.negated and not term.quoted
         ]
         return plain[-1] if plain else None
 
@@ -269,15 +271,16 @@ def parse_filter(text: str, context: FilterContext) -> ParsedFilter:
         The filter without the terms that cannot be used, and what is wrong with the first of them;
         without any when there are too many.
     """
-    terms = list(_cut_terms(text[: FILTER.most]))
+    terms = list(_split_into_terms(text[: FILTER.most]))
     if (
-        too_much := FILTER.find_problem(len(text)) or FILTER_TERMS.find_problem(len(terms))
+        too_much := FILTER.find_size_problem(len(text))
+        or FILTER_TERMS.find_size_problem(len(terms))
     ) is not None:
         return ParsedFilter(Filter(), too_much)
     good: list[Term] = []
     problem: str | None = None
     for term in terms:
-        wrong = term if isinstance(term, str) else _find_problem(term, context)
+        wrong = term if isinstance(term, str) else _find_problem_of_term(term, context)
         if wrong is None and isinstance(term, Term):
             good.append(term)
         else:
@@ -285,7 +288,7 @@ def parse_filter(text: str, context: FilterContext) -> ParsedFilter:
     return ParsedFilter(Filter(tuple(good)), problem)
 
 
-def read_bounds(value: str) -> ScoreBounds | None:
+def parse_score_bounds(value: str) -> ScoreBounds | None:
     """Read scores: `<0.5`, `>=0.8`, `0.2..0.8` with both ends, `1`; None for anything else."""
     if found := _BOUND.fullmatch(value):
         sign, number = found[1], float(found[2])
@@ -316,7 +319,7 @@ def describe_allowed_values(name: TermName, context: FilterContext) -> str:
         case TermName.HUMAN:
             return ", ".join((*context.labels, NOT_A_CLAIM, NONE))
         case TermName.IS:
-            return ", ".join(list_is_values(context))
+            return ", ".join(list_values_after_is(context))
         case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
         case TermName.SCORE | TermName.WITH_OVERRIDES:
@@ -340,12 +343,12 @@ def list_term_names(context: FilterContext) -> tuple[TermName, ...]:
     )
 
 
-def list_is_values(context: FilterContext) -> Sequence[str]:
+def list_values_after_is(context: FilterContext) -> Sequence[str]:
     """List what can stand after `is:`."""
     return [each for each in QUALITIES if not (context.blind and each in _JUDGE_QUALITIES)]
 
 
-def _cut_terms(text: str) -> Iterator[Term | str]:
+def _split_into_terms(text: str) -> Iterator[Term | str]:
     """Cut a text into terms; what has an unknown name comes as the sentence that says so."""
     at = 0
     while at < len(text):
@@ -406,7 +409,7 @@ def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: 
     return Term(found, value, negated, quoted)
 
 
-def _find_problem(term: Term, context: FilterContext) -> str | None:
+def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
     """Say what is wrong with a term; None when nothing is."""
     told, name, value = _quote_term(str(term)), term.name, term.value
     if name is TermName.TEXT:
@@ -442,7 +445,7 @@ def _has_allowed_value(term: Term, context: FilterContext) -> bool:
         case TermName.CODE:
             return find_reason_code(value) is not None
         case TermName.SCORE | TermName.WITH_OVERRIDES:
-            return value == NONE or read_bounds(value) is not None
+            return value == NONE or parse_score_bounds(value) is not None
         case TermName.STATE:
             return value in STATES[context.scope]
         case TermName.ANSWERS:

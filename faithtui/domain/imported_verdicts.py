@@ -94,7 +94,7 @@ def match_logs_to_windows(
     placed: dict[int, ImportedWindow] = {}
     for each, position in named:
         if position is not None:
-            placed[position] = _join_claims(placed.get(position), each)
+            placed[position] = _append_claims_of_second_log(placed.get(position), each)
     if placed:
         windows = [each for each in windows if each.position not in placed]
     texts = [turns[place].content for place in answers]
@@ -130,7 +130,9 @@ def _find_named_window(logged: ImportedWindow, windows: Sequence[Window]) -> int
     return next((each.position for each in windows if turns <= set(each.turns)), None)
 
 
-def _join_claims(first: ImportedWindow | None, second: ImportedWindow) -> ImportedWindow:
+def _append_claims_of_second_log(
+    first: ImportedWindow | None, second: ImportedWindow
+) -> ImportedWindow:
     """Put the claims of another log of the same window behind those of the first."""
     if first is None:
         return second

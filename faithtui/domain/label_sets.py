@@ -48,7 +48,7 @@ class LabelSet:
         order = (Polarity.GOOD, Polarity.UNSURE, Polarity.BAD)
         return {label.name: order.index(label.polarity) for label in self.labels}
 
-    def find_name(self, word: str) -> str | None:
+    def find_label_name_for_word(self, word: str) -> str | None:
         """Find the label a word stands for.
 
         White space around it and case do not matter, aliases are accepted, anything else is None:
@@ -60,7 +60,7 @@ class LabelSet:
                 return label.name
         return None
 
-    def find_polarity(self, name: str | None) -> Polarity | None:
+    def find_label_polarity(self, name: str | None) -> Polarity | None:
         """Say what the label with this name says; None where no label of the set has it."""
         for label in self.labels:
             if label.name == name:

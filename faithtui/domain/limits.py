@@ -24,7 +24,7 @@ class Limit:
     way_out: str
     """What to do instead, in words that follow a semicolon."""
 
-    def find_problem(self, size: int) -> str | None:
+    def find_size_problem(self, size: int) -> str | None:
         """Say what is wrong with something of this size; None: nothing."""
         if size <= self.most:
             return None
@@ -42,7 +42,7 @@ class Limit:
         Raises:
             InputError: It has.
         """
-        problem = self.find_problem(len(text))
+        problem = self.find_size_problem(len(text))
         if problem is not None:
             raise InputError(problem, field=field)
 

@@ -18,7 +18,7 @@ _FAMILIES = re.compile(
 """How names of well-known models begin. Never what is also a person's name: `claude` is one."""
 
 
-def find_machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
+def find_machine_labeller_names(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
     """Find the names among labellers that are a machine's.
 
     Args:
@@ -32,10 +32,10 @@ def find_machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...
     for judge in judges:
         provider, _, model = judge.partition(":")
         known |= {_fold_name(judge), _fold_name(model or provider)}
-    return tuple(sorted({name for name in names if _is_machine(_fold_name(name), known)}))
+    return tuple(sorted({name for name in names if _is_machine_name(_fold_name(name), known)}))
 
 
-def _is_machine(name: str, known: set[str]) -> bool:
+def _is_machine_name(name: str, known: set[str]) -> bool:
     mark, colon, _ = name.partition(":")
     return (
         name in known

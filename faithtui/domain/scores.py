@@ -166,7 +166,9 @@ def score_corrected_window(
     return score_window(fair, rule, surplus, why_empty=why_empty)
 
 
-def format_left_out(undefined: int, skipped: int, parts: int, noun: str = "window") -> str:
+def format_parts_left_out_of_mean(
+    undefined: int, skipped: int, parts: int, noun: str = "window"
+) -> str:
     """Say what a mean leaves out: `2 of 7 windows undefined, 1 of 7 windows skipped`.
 
     Returns:
@@ -202,7 +204,7 @@ def average_scores(parts: Sequence[Score], rule: ScoringRule) -> Score:
     skipped = sum(part.state is ScoreState.SKIPPED for part in parts)
     if not values:
         state = ScoreState.UNDEFINED if undefined else ScoreState.SKIPPED
-        return Score(None, state, _format_reasons(parts), undefined, skipped)
+        return Score(None, state, _format_reasons_for_missing_scores(parts), undefined, skipped)
     if rule.as_peer:
         value = sum(values) / len(values)
     else:
@@ -212,7 +214,7 @@ def average_scores(parts: Sequence[Score], rule: ScoringRule) -> Score:
     return Score(value, undefined=undefined, skipped=skipped)
 
 
-def _format_reasons(parts: Sequence[Score]) -> str:
+def _format_reasons_for_missing_scores(parts: Sequence[Score]) -> str:
     """Say why no part has a score: each reason once, counted where there are several."""
     counts = Counter(part.reason or part.state.value for part in parts)
     if len(counts) == 1:

@@ -52,7 +52,7 @@ class SplitRule:
         """Percents of train, dev and test."""
         return (self.train, self.dev, self.test)
 
-    def find_split(self, group: str) -> Split:
+    def get_split_of_group(self, group: str) -> Split:
         """Name the part that a group of conversations belongs to.
 
         SHA-256 of the seed, a line feed and the group, in UTF-8; its first 64 bits as a fraction of

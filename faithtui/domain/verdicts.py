@@ -118,7 +118,7 @@ class Conclusion:
     reason: str | None = None
 
 
-def claim_identity(claim: Claim) -> tuple[object, ...]:
+def make_claim_identity_key(claim: Claim) -> tuple[object, ...]:
     """Name what a claim is: two with equal names are the same claim, in any window.
 
     Source: the store's identity of claims, in docs/data-model.md.

@@ -91,7 +91,9 @@ def cut_sliding_windows(parts: Sequence[Interaction], size: int) -> tuple[Window
     return tuple(windows)
 
 
-def list_left_out_turns(turns: Sequence[Turn], parts: Sequence[Interaction]) -> tuple[int, ...]:
+def list_turns_outside_interactions(
+    turns: Sequence[Turn], parts: Sequence[Interaction]
+) -> tuple[int, ...]:
     """List positions of turns in no interaction, such as an unanswered last question."""
     kept = {position for part in parts for position in part.turns}
     return tuple(position for position in range(len(turns)) if position not in kept)

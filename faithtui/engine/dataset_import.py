@@ -22,10 +22,10 @@ from faithtui.formats.images import STDIN
 from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,
-    join_datasets,
+    join_trace_files_sharing_ids,
     list_files,
     make_shard_dataset_name,
-    open_dataset,
+    open_file_and_detect_format,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.store.records import ImportCounts
@@ -158,7 +158,7 @@ def import_files(
         ConfigError: There is no format of the name that was chosen, or standard input would have to
             be read twice.
     """
-    files, missing = _list_files(paths)
+    files, missing = _expand_folders_to_files(paths)
     choice = choice or FormatChoice()
     for path in files if strict else ():
         if path == STDIN or _is_pipe(path):
@@ -188,12 +188,12 @@ def import_files(
         return write.import_files(files, missing, source)
 
 
-def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
+def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
     """Replace directories by the data files in them; those without one, and pipes, are refused."""
     files: list[Path] = []
     refused: list[InputError] = []
     for path in paths:
-        if path == STDIN or not _is_file_kind_or_false(path.is_dir):
+        if path == STDIN or not _call_or_false_on_os_error(path.is_dir):
             files.append(path)
             continue
         inside = list_files(path)
@@ -203,14 +203,14 @@ def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
             )
         for each in inside:
             # Whoever names a pipe has something write into it; one that lies about would hang us.
-            if _is_file_kind_or_false(each.is_fifo):
+            if _call_or_false_on_os_error(each.is_fifo):
                 refused.append(InputError("is a pipe; name it to read from it", path=each))
             else:
                 files.append(each)
     return files, refused
 
 
-def _is_file_kind_or_false(kind: Callable[[], bool]) -> bool:
+def _call_or_false_on_os_error(kind: Callable[[], bool]) -> bool:
     """Tell a kind of file; what cannot be looked at is taken for one to read, which says why."""
     try:
         return kind()
@@ -231,9 +231,9 @@ def _set_malloc_mmap_threshold() -> None:
 def _is_pipe(path: Path) -> bool:
     """Say whether a file can be read once; one that is not there is no pipe."""
     return (
-        _is_file_kind_or_false(path.exists)
-        and not _is_file_kind_or_false(path.is_file)
-        and not _is_file_kind_or_false(path.is_dir)
+        _call_or_false_on_os_error(path.exists)
+        and not _call_or_false_on_os_error(path.is_file)
+        and not _call_or_false_on_os_error(path.is_dir)
     )
 
 
@@ -327,13 +327,13 @@ class _ImportPass:
         opened: dict[Path, RecordFile] = {}
         for path in files:
             try:
-                dataset, file = open_dataset(path, self._choice, source)
+                dataset, file = open_file_and_detect_format(path, self._choice, source)
             except InputError as error:
                 self._record_refusals([error])
                 name = make_shard_dataset_name(path) if source is None else source
                 found.append(FileImport(path, name, refused=1))
                 continue
-            is_file = path != STDIN and _is_file_kind_or_false(path.is_file)
+            is_file = path != STDIN and _call_or_false_on_os_error(path.is_file)
             if not is_file:
                 self._pipes.add(path)
             if is_file and len(files) > 1:
@@ -341,7 +341,9 @@ class _ImportPass:
             else:
                 opened[path] = file
             found.append(dataset)
-        return join_datasets(found, are_one=source is not None, pipes=self._pipes), opened
+        return join_trace_files_sharing_ids(
+            found, are_one=source is not None, pipes=self._pipes
+        ), opened
 
     def _import_dataset(
         self, dataset: DatasetFile, opened: Mapping[Path, RecordFile], done: int, total: int
@@ -360,13 +362,13 @@ class _ImportPass:
         labels = LabelScales(dataset, self._find_binary_scores)
         log = ImportLog(path.name)
         with VerdictCollector(dataset.source) as verdicts:
-            lines = log.time_reading(
+            lines = log.iter_and_time_reading(
                 map(labels.assign_rating_scales, self._read_dataset(dataset, opened))
             )
             for batch in _group_into_batches(lines, self._batch_size):
                 if batch.size > _RECORD_BYTES and self.release_memory is not None:
                     self.release_memory()
-                with log.count_time("storing"):
+                with log.time_block("storing"):
                     settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
                 conflicts = [
@@ -394,8 +396,8 @@ class _ImportPass:
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))
                 del batch, settled  # they are not held while the next ones are read
-            with log.count_time("runs of judges"):
-                runs = () if self._store is None else verdicts.write_runs(self._store)
+            with log.time_block("runs of judges"):
+                runs = () if self._store is None else verdicts.create_missing_runs(self._store)
             judged = verdicts.list_runs_to_create() if self._store is None else runs
         log.log_omission_counts_and_times(count.read)
         return replace(
@@ -512,7 +514,7 @@ class _DryRun:
         new = ratings = 0
         for conversation in conversations:
             self.first = self.first or conversation
-            hashes = self._get_hashes(conversation.source)
+            hashes = self._get_stored_content_hashes(conversation.source)
             found = content_hash(conversation.turns)
             is_known = conversation.key in hashes
             if hashes.setdefault(conversation.key, found) != found:
@@ -532,9 +534,13 @@ class _DryRun:
             unchanged_keys=tuple(unchanged),
         )
 
-    def _get_hashes(self, source: str) -> dict[str, str]:
+    def _get_stored_content_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
-            known = {} if self._store is None else self._store.conversations.content_hashes(source)
+            known = (
+                {}
+                if self._store is None
+                else self._store.conversations.read_content_hashes_by_key(source)
+            )
             self._hashes[source] = known
         return self._hashes[source]
 

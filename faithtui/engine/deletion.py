@@ -11,7 +11,7 @@ from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import InputError, StoreError
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult
 from faithtui.store.records import RunState
 from faithtui.store.store import Store, utc_now
@@ -75,14 +75,14 @@ def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) ->
         InputError: The file cannot be read.
         StoreError: None of its conversations is stored, or a run over one is on.
     """
-    dataset, opened = open_dataset(path, FormatChoice(), source)
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), source)
     name = dataset.source
     wanted = {
         each.found.key: content_hash(each.found.turns)
         for each in dataset.read(opened)
         if not isinstance(each.found, InputError)
     }
-    numbers = store.conversations.list_ids_by_keys(name, wanted)
+    numbers = store.conversations.list_ids_of_unchanged_keys(name, wanted)
     if not numbers:
         raise StoreError(
             f"none of the conversations of {path} is stored under `{name}`; name the data set "
@@ -119,7 +119,7 @@ def plan_run_deletion(store: Store, number: RunId, by: str) -> DeletionPlan:
     Raises:
         StoreError: There is no such run, or it is on.
     """
-    _refuse_running(store, [number])
+    _raise_if_runs_active(store, [number])
     return DeletionPlan(
         DeletionKind.RUN,
         f"run {number}",
@@ -130,7 +130,7 @@ def plan_run_deletion(store: Store, number: RunId, by: str) -> DeletionPlan:
 def _plan_conversations_deletion(
     store: Store, kind: DeletionKind, title: str, numbers: Sequence[ConversationId], by: str
 ) -> DeletionPlan:
-    _refuse_running(store, store.deletions.list_runs_of(numbers))
+    _raise_if_runs_active(store, store.deletions.list_runs_of_conversations(numbers))
     return DeletionPlan(
         kind,
         title,
@@ -140,7 +140,7 @@ def _plan_conversations_deletion(
     )
 
 
-def _refuse_running(store: Store, runs: Sequence[RunId]) -> None:
+def _raise_if_runs_active(store: Store, runs: Sequence[RunId]) -> None:
     """Refuse to delete under a run that is on, or that waits for answers.
 
     Replies that the store could not take are read into it first, so that they go with their run.
@@ -152,7 +152,7 @@ def _refuse_running(store: Store, runs: Sequence[RunId]) -> None:
     for number in runs:
         if read_run(store, number).state is RunState.RUNNING:
             raise StoreError(f"run {number} is on, so nothing of it is deleted: stop it first")
-        if store.batches.sum_outstanding(number).questions:
+        if store.batches.sum_outstanding_of_run(number).questions:
             raise StoreError(
                 f"questions of run {number} are with the provider or in files, so nothing of it "
                 f"is deleted: call them back with `faithtui batch cancel {number}` and read what "

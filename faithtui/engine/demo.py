@@ -29,7 +29,7 @@ WHY = (
 UNSEEN = "The embedded judge was not trained on any of these conversations."
 
 
-def demo_files() -> tuple[Path, ...]:
+def find_demo_files() -> tuple[Path, ...]:
     """Find the demo's conversations: packed into the package, or beside it in a checkout.
 
     Raises:
@@ -43,14 +43,14 @@ def demo_files() -> tuple[Path, ...]:
     raise ConfigError("the demo's conversations are not installed; install faithtui again")
 
 
-def prepare_demo(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
+def ensure_demo_in_store(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
     """Make sure that the demo's conversations and its run are in the store.
 
     Returns:
         The run; it may still have to be executed. An earlier one is used again when it was made
         with the same judge, metric and prompts.
     """
-    import_files(store, demo_files(), report=report)
+    import_files(store, find_demo_files(), report=report)
     metric = run_planner.build_request_metric(REQUEST)
     fingerprint = judge_fingerprint(REQUEST.judge, None)
     for row in store.runs.rows():
@@ -62,7 +62,7 @@ def prepare_demo(store: Store, report: Callable[[ImportProgress], None]) -> RunI
         )
         if same:
             return row.id
-    return run_planner.plan_run(store, REQUEST)
+    return run_planner.save_planned_run(store, REQUEST)
 
 
 def is_demo_complete(row: RunRow) -> bool:

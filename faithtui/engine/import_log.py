@@ -32,7 +32,7 @@ class ImportLog:
         self._left_out: dict[str, int] = {}
 
     @contextmanager
-    def count_time(self, part: Part) -> Iterator[None]:
+    def time_block(self, part: Part) -> Iterator[None]:
         """Count the time of a block to a part of the import."""
         began = self._clock()
         try:
@@ -40,7 +40,7 @@ class ImportLog:
         finally:
             self._seconds[part] += self._clock() - began
 
-    def time_reading(self, records: Iterable[ParsedRecord]) -> Iterator[ParsedRecord]:
+    def iter_and_time_reading(self, records: Iterable[ParsedRecord]) -> Iterator[ParsedRecord]:
         """Hand records on, and count the time until each is there."""
         clock, taken = self._clock, 0.0
         try:

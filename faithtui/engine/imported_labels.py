@@ -13,7 +13,7 @@ from typing import Final
 from faithtui.agreement.rating_scales import (
     BINARY_SCALE,
     RATING_SCALES,
-    is_listed_scale,
+    is_known_scale,
     translate_to_verdict,
 )
 from faithtui.domain.conversation import Rating
@@ -78,7 +78,7 @@ class LabelScales:
 
     def _assign_scale(self, rating: Rating) -> Rating:
         rating = _use_chosen_scale(self._dataset, rating)
-        if is_listed_scale(rating.scale):
+        if is_known_scale(rating.scale):
             return rating
         if rating.label in _BINARY and rating.scale in self._find_binary():
             self._dataset.notes.remarks[
@@ -104,7 +104,7 @@ def find_binary_scores(datasets: Sequence[DatasetFile]) -> frozenset[str]:
                     continue
                 for each in record.found.ratings:
                     rating = _use_chosen_scale(dataset, each)
-                    if not is_listed_scale(rating.scale):
+                    if not is_known_scale(rating.scale):
                         is_binary = rating.label in _BINARY
                         seen[rating.scale] = seen.get(rating.scale, True) and is_binary
     return frozenset(scale for scale, is_binary in seen.items() if is_binary)

@@ -123,7 +123,7 @@ class VerdictCollector:
                 found.append(ImportedRun(f"{JUDGE}{judge}", metric, said.count_keys()))
         return tuple(found)
 
-    def write_runs(self, store: Store) -> tuple[ImportedRun, ...]:
+    def create_missing_runs(self, store: Store) -> tuple[ImportedRun, ...]:
         """Make a run of each judge; one that is there already is not made again.
 
         A run that was left unfinished, as when the program was ended meanwhile, is completed.
@@ -136,19 +136,21 @@ class VerdictCollector:
         for group in self._groups.list_keys():
             judge, metric = json.loads(group)
             name = f"{JUDGE}{judge}"
-            fingerprint = _make_fingerprint(self._source, name, self._groups.list_values(group))
+            fingerprint = _hash_imported_judgements(
+                self._source, name, self._groups.list_records_of_key(group)
+            )
             before = known.get(fingerprint)
             with self._group_by_conversation(group) as said, RecordGroups() as keys:
                 run = ImportedRun(name, metric, said.count_keys())
                 if before is None or before.state is not RunState.DONE:
-                    ids = self._find_ids(store, said, keys)
+                    ids = self._list_judged_conversation_ids(store, said, keys)
                     if ids:
                         run_id = (
                             _create_run(store, self._source, name, metric, fingerprint, ids)
                             if before is None
                             else before.id
                         )
-                        _write_items(store, run_id, build(metric, {}), said, keys)
+                        _save_judgements_and_close_run(store, run_id, build(metric, {}), said, keys)
                         run = replace(run, conversations=len(ids), run=run_id)
             found.append(run)
         return tuple(found)
@@ -156,11 +158,11 @@ class VerdictCollector:
     def _group_by_conversation(self, name: str) -> RecordGroups:
         """Group what a judge said by the key of the conversation: content hash and fields."""
         said = RecordGroups()
-        for key, hashed, value in self._groups.list_values(name):
+        for key, hashed, value in self._groups.list_records_of_key(name):
             said.add(key, [hashed, value])
         return said
 
-    def _find_ids(
+    def _list_judged_conversation_ids(
         self, store: Store, judgements: RecordGroups, keys: RecordGroups
     ) -> list[ConversationId]:
         """Find the stored conversations that a judge spoke of.
@@ -173,8 +175,10 @@ class VerdictCollector:
         found: list[ConversationId] = []
         waiting = judgements.list_keys()
         while some := list(islice(waiting, _AT_A_TIME)):
-            hashes = {key: next(judgements.list_values(key))[0] for key in some}
-            for key, number in store.conversations.map_keys_to_ids(self._source, hashes).items():
+            hashes = {key: next(judgements.list_records_of_key(key))[0] for key in some}
+            for key, number in store.conversations.map_unchanged_keys_to_ids(
+                self._source, hashes
+            ).items():
                 keys.add(str(number), key)
                 found.append(number)
         return found
@@ -194,7 +198,7 @@ def _judgement_to_dict(judgement: ImportedJudgement) -> dict[str, Any]:
     return fields
 
 
-def _make_fingerprint(source: str, judge: str, values: Iterable[object]) -> str:
+def _hash_imported_judgements(source: str, judge: str, values: Iterable[object]) -> str:
     """Name what a judge said of a data set, so that the same is not imported twice.
 
     It is the hash of the JSON of source, judge and values, of which one is held at a time.
@@ -232,7 +236,7 @@ def _create_run(
     return store.runs.create(spec, sorted(conversations))
 
 
-def _write_items(
+def _save_judgements_and_close_run(
     store: Store, run: RunId, metric: Metric[Any], judgements: RecordGroups, keys: RecordGroups
 ) -> None:
     """Write what is not written yet of a run, and close it.
@@ -250,12 +254,12 @@ def _write_items(
             conversation = store.conversations.get(item.conversation)
             values = [
                 value
-                for key in keys.list_values(str(item.conversation))
-                for _, value in judgements.list_values(key)
+                for key in keys.list_records_of_key(str(item.conversation))
+                for _, value in judgements.list_records_of_key(key)
             ]
             for assessment in make_imported_assessments(conversation, metric, values):
                 store.runs.save_window(item.id, assessment)
-            store.runs.finish_item(item.id, ItemState.DONE, None)
+            store.runs.score_and_finish_item(item.id, ItemState.DONE, None)
         last = items[-1].id
     store.runs.set_state(run, RunState.DONE)
 
@@ -315,15 +319,15 @@ def _make_window_assessment(
         if place is None or place not in answers:
             place = answers[find_closest_text_index(each.text, texts)]
         claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
-        label = None if each.label is None else labels.find_name(each.label)
+        label = None if each.label is None else labels.find_label_name_for_word(each.label)
         if label is None and each.word is not None:
-            label = labels.find_name(each.word)
+            label = labels.find_label_name_for_word(each.word)
         verdicts.append(Verdict(claim, label, each.word, each.reason))
     truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in imported.truths if text))
     found = WindowFindings(
         verdicts=tuple(verdicts),
         truths=truths,
-        surplus=tuple(labels.find_name(each) for each in imported.surplus),
+        surplus=tuple(labels.find_label_name_for_word(each) for each in imported.surplus),
         reason=imported.reason,
         without_context=not has_context(conversation, window),
     )
@@ -351,7 +355,7 @@ def _make_answer_assessments(
         said = next((by_turn[turn] for turn in reversed(window.turns) if turn in by_turn), None)
         if said is None:
             continue
-        label = _find_label(said, metric.spec.labels)
+        label = _find_verdict_label(said, metric.spec.labels)
         word = said.word if said.word is not None else _format_score(said.score)
         reason = said.reason
         if label is None and said.score is not None and word is None:
@@ -370,16 +374,16 @@ def _make_answer_assessments(
     return found
 
 
-def _find_label(verdict: ImportedVerdict, labels: LabelSet) -> str | None:
+def _find_verdict_label(verdict: ImportedVerdict, labels: LabelSet) -> str | None:
     """Say what a verdict on an answer means: what the judge said, else what its score says."""
-    known = None if verdict.label is None else labels.find_name(verdict.label)
+    known = None if verdict.label is None else labels.find_label_name_for_word(verdict.label)
     if known is not None:
         return known
     if verdict.passed is not None:
         return "yes" if verdict.passed else "no"
     if verdict.score is not None and _is_finite(verdict.score):
         return "yes" if verdict.score >= PASSES_FROM else "no"
-    return None if verdict.word is None else labels.find_name(verdict.word)
+    return None if verdict.word is None else labels.find_label_name_for_word(verdict.word)
 
 
 def _format_score(score: float | None) -> str | None:

@@ -35,7 +35,7 @@ def run_until_done_or_interrupted(make: Callable[[], Coroutine[Any, Any, T]]) ->
     return _run_on_thread(make) if in_loop else asyncio.run(make())
 
 
-async def stop_gently_when_cancelled(
+async def run_until_done_or_cancelled_twice(
     make: Callable[[asyncio.Event], Coroutine[Any, Any, T]],
 ) -> T:
     """Let what is cancelled come to an end of its own; cancelled again, it is cancelled.

@@ -87,7 +87,7 @@ class JudgeCheckResult:
     """Of all answers, in units of 1e-9 US dollars; None: not known."""
 
 
-def describe_usage(trial: JudgeCheckResult) -> str:
+def format_trial_usage(trial: JudgeCheckResult) -> str:
     """Say in a line what trying a judge used; "" when nothing was answered."""
     if not trial.calls:
         return ""
@@ -173,10 +173,10 @@ async def try_judge(
                 else None
             )
     except JudgeError as error:
-        return await _explain_error(error, listener, ref, base_url, environ)
+        return await _make_result_from_error(error, listener, ref, base_url, environ)
     except FaithtuiError as error:
         return _make_failure(error, listener)
-    found = _assess_answers(said, swayed, format_fallback.output_format, listener)
+    found = _make_result_from_verdicts(said, swayed, format_fallback.output_format, listener)
     if not refused.names:
         return found
     names = " and ".join(refused.names)
@@ -268,7 +268,7 @@ _SWAYED: Final[Mapping[bool | None, str]] = {
 }
 
 
-def _assess_answers(
+def _make_result_from_verdicts(
     verdicts: tuple[ParsedVerdict | None, ...],
     swayed: bool | None,
     rung: OutputFormat | None,
@@ -307,7 +307,7 @@ def _assess_answers(
     return listener.make_result(True, sentence, 0, rung)
 
 
-async def _explain_error(
+async def _make_result_from_error(
     error: JudgeError,
     listener: _ReplyListener,
     ref: str,
@@ -316,7 +316,9 @@ async def _explain_error(
 ) -> JudgeCheckResult:
     """Say what is wrong, with what only the server can tell."""
     if error.status == 404:
-        return _make_failure(error, listener, await _suggest_other_models(ref, base_url, environ))
+        return _make_failure(
+            error, listener, await _format_available_models(ref, base_url, environ)
+        )
     if isinstance(error, JudgeTimeout) and error.status is None:
         return _make_failure(
             error,
@@ -328,7 +330,9 @@ async def _explain_error(
     return _make_failure(error, listener)
 
 
-async def _suggest_other_models(ref: str, base_url: str | None, environ: Mapping[str, str]) -> str:
+async def _format_available_models(
+    ref: str, base_url: str | None, environ: Mapping[str, str]
+) -> str:
     """Name the models a server does have, the likeliest first; "" when it does not say."""
     # Imported here because it brings the provider's side with it.
     from faithtui.judges.providers.served_models import list_served_models

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.judges.plugins import find_plugins
+from faithtui.judges.plugins import list_judge_plugins
 from faithtui.judges.providers.api_keys import find_key_source
 from faithtui.judges.providers.endpoints import (
     BUILT_IN,
@@ -125,7 +125,7 @@ def list_judge_choices(
             settings,
             *list(used)[:_MOST_USED],
             *sorted(served),
-            *sorted(priced, key=lambda each: _rank_price(each, prices)),
+            *sorted(priced, key=lambda each: _make_price_sort_key(each, prices)),
         )
     )
     answering = {each.provider.name for each in servers if each.models is not None}
@@ -134,7 +134,7 @@ def list_judge_choices(
     for each in known:
         words = ["set as the usual judge"] if each == settings and each.judge != "offline" else []
         words += [describe_runs_of_judge(used[each])] if each in used else []
-        choice = _describe_judge(each, keys, prices, words, answering, silent)
+        choice = _make_judge_choice(each, keys, prices, words, answering, silent)
         if choice is not None:
             found.append(choice)
     return [*found, *_list_providers_without_models(found, keys)]
@@ -219,7 +219,7 @@ def _parse_endpoint_or_none(judge: str, base_url: str | None) -> Endpoint | None
         return None
 
 
-def _describe_judge(
+def _make_judge_choice(
     judge: _JudgeAddress,
     keys: _KeyLookup,
     prices: PriceTable,
@@ -273,7 +273,7 @@ def _describe_key(endpoint: Endpoint, keys: _KeyLookup) -> str:
 
 
 def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
-    found = prices.find_price(endpoint.ref, endpoint.base_url)
+    found = prices.find_price_or_fixed_cost(endpoint.ref, endpoint.base_url)
     if found is None:
         return "no price known"
     if not isinstance(found, Price):
@@ -282,8 +282,8 @@ def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
     return f"${found.input:g} in, ${found.output:g} out per 1M tokens ({source})"
 
 
-def _rank_price(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:
-    found = prices.find_price(*judge)
+def _make_price_sort_key(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:
+    found = prices.find_price_or_fixed_cost(*judge)
     price = found.output if isinstance(found, Price) else 0.0
     return judge.judge.partition(":")[0], price, judge.judge
 
@@ -299,7 +299,7 @@ def _list_providers_without_models(
             continue
         state = _join_with_dots(_describe_key(endpoint, keys), _TYPE_MODEL)
         yield JudgeChoice(endpoint.ref, None, state, keys.has_key(endpoint))
-    for name in sorted(find_plugins().keys() - BUILT_IN - listed):
+    for name in sorted(list_judge_plugins().keys() - BUILT_IN - listed):
         state = _join_with_dots("from an installed package", _TYPE_MODEL)
         yield JudgeChoice(f"{name}:{UNNAMED_MODEL}", None, state, True)
 

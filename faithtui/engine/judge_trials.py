@@ -122,7 +122,7 @@ async def _ask_for_verdict(
     return TrialVerdict(word, None if said is None else said.confidence)
 
 
-def compute_family_figures(
+def compute_accuracy_by_family(
     claims: Sequence[LabelledClaim], verdicts: Sequence[TrialVerdict]
 ) -> list[FamilyFigures]:
     """Compare verdicts with labels, for each family in the order they come in."""
@@ -130,17 +130,17 @@ def compute_family_figures(
     for claim, verdict in zip(claims, verdicts, strict=True):
         family = NO_FAMILY if claim.family == ONE_FAMILY else claim.family
         families.setdefault(family, []).append((claim, verdict))
-    return [_compute_figures(family, rows) for family, rows in families.items()]
+    return [_compute_family_accuracy(family, rows) for family, rows in families.items()]
 
 
-def compute_total_figures(
+def compute_accuracy_of_all_families(
     claims: Sequence[LabelledClaim], verdicts: Sequence[TrialVerdict]
 ) -> FamilyFigures:
     """Compare verdicts with labels over all families; each claim counts the same."""
-    return _compute_figures(TOTAL, list(zip(claims, verdicts, strict=True)))
+    return _compute_family_accuracy(TOTAL, list(zip(claims, verdicts, strict=True)))
 
 
-def _compute_figures(
+def _compute_family_accuracy(
     family: str, rows: Sequence[tuple[LabelledClaim, TrialVerdict]]
 ) -> FamilyFigures:
     right: defaultdict[bool, list[bool]] = defaultdict(list)
@@ -169,7 +169,7 @@ def _compute_figures(
     )
 
 
-async def probe_judge(
+async def probe_verdict_stability(
     judge: Judge,
     claims: Sequence[LabelledClaim],
     seed: int = 0,
@@ -193,7 +193,7 @@ async def probe_judge(
         for each, verdict in zip(claims, before, strict=True)
         if verdict.word is not None
         for probe in make_probes(each.claim, each.passages, seed, PROBED_KINDS)
-        if _is_probe_informative(probe.kind, each, verdict.word)
+        if _is_probe_applicable(probe.kind, each, verdict.word)
     ]
     changed = [(probe.claim, probe.passages) for _, probe in probes]
     after = await judge_labelled_claims(judge, changed, on_verdict, concurrency, limiter)
@@ -208,7 +208,7 @@ async def probe_judge(
     ]
 
 
-def _is_probe_informative(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
+def _is_probe_applicable(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
     """Whether a change is tried on a claim that got this verdict before."""
     if kind is ProbeKind.INJECTION:
         return was != "yes"  # which is what it demands

@@ -98,7 +98,7 @@ def claim_set_lines(
                 "conversation": conversation_to_json(each.conversation, each.images),
             }
         )
-        problem = RECORD.find_problem(len(line.encode()))
+        problem = RECORD.find_size_problem(len(line.encode()))
         if problem is not None:
             name = f"{each.conversation.source}/{each.conversation.key}"
             raise ExportError(f"{name} cannot be exported with its images: {problem}")
@@ -118,7 +118,7 @@ def claim_set_lines(
         yield _to_line(line_of_claim)
 
 
-def read_claim_set(path: Path) -> ClaimSetBundle:
+def read_and_check_claim_set(path: Path) -> ClaimSetBundle:
     """Read a set without its conversations, and check that all of it is there.
 
     Raises:
@@ -146,7 +146,7 @@ def read_claim_set(path: Path) -> ClaimSetBundle:
                 raise reader.refusals[0]
     if header is None:
         raise InputError("is empty; expected a claim set", path=path)
-    labels = reader.finish_bundle()
+    labels = reader.make_parsed_bundle()
     if labels.refusals:
         raise labels.refusals[0]
     if (len(transcripts), len(claims)) != announced:
@@ -156,14 +156,14 @@ def read_claim_set(path: Path) -> ClaimSetBundle:
             path=path,
         )
     found = replace(header, claims=tuple(claims), labels=labels.bundle)
-    problem = _find_problem(found, transcripts)
+    problem = _find_inconsistency(found, transcripts)
     if problem is not None:
         raise InputError(problem, path=path)
     return found
 
 
 def read_transcripts(path: Path) -> Iterator[ParsedConversation]:
-    """Read the conversations of a set that `read_claim_set` found whole."""
+    """Read the conversations of a set that `read_and_check_claim_set` found whole."""
     for fields, number in _read_lines(path):
         if fields.get("type") == _TRANSCRIPT:
             yield _read_transcript(fields, path, number)
@@ -259,7 +259,7 @@ def _count_claims_by_stratum(found: ClaimSetBundle) -> dict[str, tuple[int, int]
     return {name: (count, drawn_from[name]) for name, count in populations.items()}
 
 
-def _find_problem(found: ClaimSetBundle, transcripts: set[ConversationName]) -> str | None:
+def _find_inconsistency(found: ClaimSetBundle, transcripts: set[ConversationName]) -> str | None:
     """Say why a set cannot be what it says it is."""
     names: set[ClaimName] = {each.claim for each in found.claims}
     places = [each.place for each in found.claims if each.place is not None]

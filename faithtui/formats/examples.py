@@ -31,10 +31,10 @@ def example_lines(examples: Iterable[Example]) -> Iterator[str]:
         One line each, with its line end.
     """
     for each in examples:
-        yield json.dumps(example_json(each), ensure_ascii=False, allow_nan=False) + "\n"
+        yield json.dumps(example_to_json(each), ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def example_json(example: Example) -> dict[str, object]:
+def example_to_json(example: Example) -> dict[str, object]:
     """Give an example as a JSON object; `example_from_json` reads it back."""
     return {
         "type": FORMAT,

@@ -48,7 +48,7 @@ class FieldReader:
         """Give a text; `empty`: "" is one; `limit`: how long it may be."""
         value = self._value.get(name)
         if isinstance(value, str) and (value or empty):
-            problem = None if limit is None else limit.find_problem(len(value))
+            problem = None if limit is None else limit.find_size_problem(len(value))
             if problem is not None:
                 raise self.make_error(name, problem)
             return value
@@ -69,7 +69,7 @@ class FieldReader:
             return value
         raise self._make_type_error(name, f"a whole number from {least} to {LARGEST_CLOCK}")
 
-    def amount_or_none(self, name: str) -> float | None:
+    def non_negative_number_or_none(self, name: str) -> float | None:
         """Give a number that is not negative, None when there is none."""
         value = self._value.get(name)
         if value is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from faithtui.domain.conversation import Image
-from faithtui.domain.judging.image_addresses import has_credential, host_of
+from faithtui.domain.judging.image_addresses import find_host_of_address, has_credential
 from faithtui.domain.limits import IMAGES
 from faithtui.errors import InputError
 
@@ -83,7 +83,7 @@ def image_from_bytes(data: bytes, media_type: str | None = None) -> tuple[Image,
     found = _sniff_media_type(data)
     if found is None:
         raise InputError(f"is none of the images faithtui knows; expected {_KINDS}")
-    _check_type(found, media_type)
+    _refuse_wrong_media_type(found, media_type)
     return Image(hashlib.sha256(data).hexdigest(), found), data
 
 
@@ -110,7 +110,7 @@ def image_from_base64(text: str, media_type: str | None = None) -> tuple[Image, 
     except (binascii.Error, ValueError) as error:
         raise InputError("is not base64; expected the image's bytes as base64") from error
     image, data = image_from_bytes(data, media_type)
-    _check_type(image.media_type, in_uri)
+    _refuse_wrong_media_type(image.media_type, in_uri)
     return image, data
 
 
@@ -137,7 +137,7 @@ def image_from_address(url: str) -> Image:
         raise InputError(f"is no address of the web; {expected}")
     if not url.isprintable() or " " in url or "\\" in url:
         raise InputError(f"holds spaces, backslashes or control characters; {expected}")
-    if host_of(url) is None:
+    if find_host_of_address(url) is None:
         raise InputError(f"has a host that is no name and no number; {expected}")
     return Image(digest, "", url)
 
@@ -174,33 +174,33 @@ class ImageCollector:
             raise InputError("leads out of the folder of the file; expected a path inside it")
         image = self._by_path.get(path)
         if image is None:
-            image = self._by_path[path] = self._keep_data(*read_image(path))
-        _check_type(image.media_type, media_type)
+            image = self._by_path[path] = self._keep_image_bytes_within_limit(*read_image(path))
+        _refuse_wrong_media_type(image.media_type, media_type)
         return image
 
     def add_base64(self, text: str, media_type: str | None = None) -> Image:
         """Take base64 or a `data:` URI; see `image_from_base64`."""
-        return self._keep_data(*image_from_base64(text, media_type))
+        return self._keep_image_bytes_within_limit(*image_from_base64(text, media_type))
 
     def add_url(self, url: str, media_type: str | None = None) -> Image:
         """Take an address, or a `data:` URI as `image_from_base64` does."""
         if url[: len(_DATA_URI)].lower() == _DATA_URI:
             return self.add_base64(url, media_type)
         image = image_from_address(url)
-        self._count_image(image)
+        self._count_and_limit_images(image)
         return image
 
-    def _keep_data(self, image: Image, data: bytes) -> Image:
-        self._count_image(image)
+    def _keep_image_bytes_within_limit(self, image: Image, data: bytes) -> Image:
+        self._count_and_limit_images(image)
         if image.sha256 not in self.data:
             self._size += len(data)
-            problem = IMAGES.find_problem(self._size)
+            problem = IMAGES.find_size_problem(self._size)
             if problem is not None:
                 raise InputError(problem)
         self.data[image.sha256] = data
         return image
 
-    def _count_image(self, image: Image) -> None:
+    def _count_and_limit_images(self, image: Image) -> None:
         self._seen.add(image.sha256)
         if len(self._seen) > MAX_IMAGES:
             raise InputError(f"is one too many; expected at most {MAX_IMAGES} in a conversation")
@@ -219,7 +219,7 @@ def _sniff_media_type(data: bytes) -> str | None:
     return None
 
 
-def _check_type(found: str, declared: str | None) -> None:
+def _refuse_wrong_media_type(found: str, declared: str | None) -> None:
     """Refuse an image that is said to be something else than it is."""
     folded = found if declared is None else declared.strip().lower()
     if _SAME_TYPE.get(folded, folded) != found:

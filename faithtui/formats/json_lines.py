@@ -88,7 +88,7 @@ def read_json_lines(path: Path) -> Iterator[JsonRecord]:
     return _read_records(path, with_arrays=False)
 
 
-def read_json_records(path: Path) -> Iterator[JsonRecord]:
+def read_json_lines_or_array(path: Path) -> Iterator[JsonRecord]:
     """Read a file of one JSON object a line, or of one array of objects; see `read_json_lines`.
 
     Raises:
@@ -135,11 +135,11 @@ def parse_record_or_error(raw: RawRecord, path: Path, *, nulls_for_nan: bool = F
     found: dict[str, object] | str
     match raw.text:
         case None:
-            found = RECORD.find_problem(raw.size) or ""
+            found = RECORD.find_size_problem(raw.size) or ""
         case UnicodeDecodeError() as undecodable:
             found = _format_not_utf8(undecodable)
         case bytes(data):
-            found = _parse_large_object(data, nulls_for_nan)
+            found = _parse_object_bytes_or_problem(data, nulls_for_nan)
         case text:
             found = _parse_object_or_problem(text, nulls_for_nan)
     if isinstance(found, str):
@@ -219,7 +219,7 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
         value: object = json.loads(
             text,
             object_pairs_hook=refuse_duplicate_keys,
-            parse_constant=_replace_nan_by_null if nulls_for_nan else _refuse_constant,
+            parse_constant=_replace_nan_by_null if nulls_for_nan else _refuse_nan_and_infinity,
             parse_float=_parse_finite,
         )
         clean = _make_storable(value, depth=1)
@@ -239,7 +239,7 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
 
 def find_too_many_values(text: str) -> str | None:
     """Say that a text of JSON holds more values than a record may; None: it does not."""
-    too_many = RECORD_VALUES.find_problem(sum(map(text.count, ",[{")))
+    too_many = RECORD_VALUES.find_size_problem(sum(map(text.count, ",[{")))
     return None if too_many is None else f"holds too much: {too_many}"
 
 
@@ -247,7 +247,7 @@ def find_too_much_text(value: object, limit: Limit = RECORD_TEXTS) -> str | None
     """Say that the strings of a record take more memory than they may; None: they do not."""
     memory = count_string_memory(value)
     # The UTF-8 form is made only of what is not too large without it.
-    return limit.find_problem(memory) or limit.find_problem(
+    return limit.find_size_problem(memory) or limit.find_size_problem(
         memory + _count_non_ascii_utf8_bytes(value)
     )
 
@@ -261,12 +261,12 @@ def _format_not_utf8(error: UnicodeDecodeError) -> str:
     return f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
 
 
-def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] | str:
+def _parse_object_bytes_or_problem(data: bytes, nulls_for_nan: bool) -> dict[str, object] | str:
     """Parse one record from its bytes, as `_parse_object_or_problem` does from a text.
 
     What this parser refuses goes to the other one, for the message and for lone surrogates.
     """
-    too_many = RECORD_VALUES.find_problem(sum(map(data.count, (b",", b"[", b"{"))))
+    too_many = RECORD_VALUES.find_size_problem(sum(map(data.count, (b",", b"[", b"{"))))
     if too_many is not None:
         return f"holds too much: {too_many}"
     try:
@@ -283,7 +283,7 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
         # counts before it: an escape may make each character take four bytes.
         most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
         most += 0 if data.isascii() and "\\u" not in text else len(data)
-        return RECORD_TEXTS.find_problem(most) or _parse_object_or_problem(text, nulls_for_nan)
+        return RECORD_TEXTS.find_size_problem(most) or _parse_object_or_problem(text, nulls_for_nan)
     if too_wide is not None:
         return too_wide
     return clean if isinstance(clean, dict) else _format_not_object(clean)
@@ -305,15 +305,17 @@ def count_string_memory(value: object) -> int:
             return 0
 
 
-def count_memory(value: object) -> int:
+def estimate_memory_bytes(value: object) -> int:
     """Count the bytes of memory that a value takes, about: its strings, numbers and lists."""
     match value:
         case str():
             return count_string_memory(value)
         case list():
-            return 8 * len(value) + sum(map(count_memory, value))
+            return 8 * len(value) + sum(map(estimate_memory_bytes, value))
         case dict():
-            entries = sum(map(count_memory, value)) + sum(map(count_memory, value.values()))
+            entries = sum(map(estimate_memory_bytes, value)) + sum(
+                map(estimate_memory_bytes, value.values())
+            )
             return 64 * len(value) + entries
         case None | bool():
             return 0
@@ -349,7 +351,7 @@ def _replace_nan_by_null(_: str) -> None:
     return None
 
 
-def _refuse_constant(word: str) -> object:
+def _refuse_nan_and_infinity(word: str) -> object:
     raise UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
 
 

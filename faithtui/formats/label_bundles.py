@@ -21,7 +21,7 @@ from faithtui.domain.annotations import (
     Event,
     LabelMark,
     MarkedPassage,
-    merge_marks,
+    merge_overlapping_evidence_marks,
 )
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
@@ -70,10 +70,10 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     Yields:
         Lines, each with its line end: a header, then what is referred to before what refers to it.
     """
-    yield _to_line(
+    yield _format_json_line(
         {
             "type": FORMAT,
-            "version": _choose_version(bundle),
+            "version": _choose_oldest_format_version(bundle),
             "acts": len(bundle.acts),
             "claims": len(bundle.claims),
         }
@@ -83,9 +83,11 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     for name, text in bundle.claims.items():
         if name.conversation not in conversations:
             number = conversations[name.conversation] = len(conversations)
-            yield _to_line({"type": "conversation", "number": number, **_conversation_json(name)})
+            yield _format_json_line(
+                {"type": "conversation", "number": number, **_conversation_to_json(name)}
+            )
         claims[name] = len(claims)
-        yield _to_line(
+        yield _format_json_line(
             {
                 "type": "claim",
                 "number": claims[name],
@@ -100,7 +102,7 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
             }
         )
     for guideline in bundle.guidelines:
-        yield _to_line(
+        yield _format_json_line(
             {
                 "type": "guideline",
                 "digest": guideline.digest,
@@ -114,7 +116,7 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     named = [*(each.run for each in bundle.samples), *(each.run for each in bundle.acts)]
     runs = {run: number for number, run in enumerate(dict.fromkeys(each for each in named if each))}
     for run, number in runs.items():
-        yield _to_line(
+        yield _format_json_line(
             {
                 "type": "run",
                 "number": number,
@@ -126,12 +128,12 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
             }
         )
     for sample in bundle.samples:
-        yield _to_line(_sample_json(sample, runs, claims))
+        yield _format_json_line(_sample_to_json(sample, runs, claims))
     for act in bundle.acts:
-        yield _to_line(_event_json(act, runs, claims))
+        yield _format_json_line(_event_to_json(act, runs, claims))
 
 
-def _choose_version(bundle: LabelBundle) -> int:
+def _choose_oldest_format_version(bundle: LabelBundle) -> int:
     """Give the oldest version of the format that says it all, so that older programs read it."""
     return VERSION if any(each.metric is not None for each in bundle.guidelines) else 1
 
@@ -150,10 +152,10 @@ def read_bundle(path: Path) -> ParsedBundle:
             reader.refusals.append(line.found)
         else:
             reader.read_line(FieldReader(line.found, path, line.line), line.line)
-    return reader.finish_bundle()
+    return reader.make_parsed_bundle()
 
 
-def _to_line(value: Mapping[str, object]) -> str:
+def _format_json_line(value: Mapping[str, object]) -> str:
     kept = {key: part for key, part in value.items() if part is not None}
     return json.dumps(kept, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -162,7 +164,7 @@ def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def _conversation_json(name: ClaimName) -> dict[str, object]:
+def _conversation_to_json(name: ClaimName) -> dict[str, object]:
     conversation = name.conversation
     return {
         "source": conversation.source,
@@ -183,7 +185,7 @@ def _read_population(fields: FieldReader) -> Mapping[str, object] | None:
         raise fields.make_error("population", str(error)) from error
 
 
-def _sample_json(
+def _sample_to_json(
     sample: BundleSample, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
 ) -> dict[str, object]:
     return {
@@ -219,7 +221,7 @@ def _sample_json(
     }
 
 
-def _event_json(
+def _event_to_json(
     act: BundleEvent, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
 ) -> dict[str, object]:
     return {
@@ -298,7 +300,7 @@ class BundleReader:
         except InputError as error:
             self.refusals.append(error)
 
-    def finish_bundle(self) -> ParsedBundle:
+    def make_parsed_bundle(self) -> ParsedBundle:
         """Give what was read.
 
         Raises:
@@ -438,7 +440,7 @@ class BundleReader:
             run=None if fields.get("run") is None else fields.get_earlier_entry("run", self._runs),
             judge_verdict=_read_verdict(fields, "judge_verdict"),
             saw_judge=fields.flag("saw_judge"),
-            seconds=fields.amount_or_none("seconds"),
+            seconds=fields.non_negative_number_or_none("seconds"),
             code=None if code is None else fields.one_of("code", _CODES),
             mark=None if mark is None else LabelMark(fields.one_of("mark", _MARKS)),
             sample=fields.text_or_none("sample"),
@@ -484,7 +486,7 @@ def _read_evidence(fields: FieldReader) -> tuple[MarkedPassage, ...]:
         start = each.whole_number("start", 0)
         end = each.whole_number("end", start + 1)
         marks.append(MarkedPassage(each.text("document"), start, end))
-    return merge_marks(marks)
+    return merge_overlapping_evidence_marks(marks)
 
 
 def _read_span(fields: FieldReader) -> Span | None:

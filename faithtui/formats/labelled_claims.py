@@ -29,13 +29,13 @@ def read_labelled_claims(path: Path) -> tuple[LabelledClaim, ...]:
     Raises:
         InputError: The file cannot be read, has no claim, or a line lacks something.
     """
-    found = tuple(_read_row(path, each) for each in read_json_lines(path))
+    found = tuple(_parse_labelled_claim(path, each) for each in read_json_lines(path))
     if not found:
         raise InputError("holds no labelled claim", path=path)
     return found
 
 
-def _read_row(path: Path, record: JsonRecord) -> LabelledClaim:
+def _parse_labelled_claim(path: Path, record: JsonRecord) -> LabelledClaim:
     def refuse(field: str, reason: str) -> InputError:
         return InputError(reason, path=path, line=record.line, field=field)
 

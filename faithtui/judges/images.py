@@ -8,12 +8,12 @@ from faithtui.judges.base import ImageData
 from faithtui.judges.reply_parser import remove_invalid_unicode
 
 
-def base64_of(image: ImageData) -> str | None:
+def encode_as_base64(image: ImageData) -> str | None:
     """Write its bytes as Base64; None when only its address is known."""
     return None if image.data is None else base64.b64encode(image.data).decode("ascii")
 
 
-def address_of(image: ImageData) -> str:
+def get_image_address(image: ImageData) -> str:
     """Give the address the provider is to fetch it from.
 
     Raises:

@@ -47,7 +47,7 @@ def format_judge_card(ref: str) -> str:
     titles = {each["name"]: each["title"] for each in document["training"]["sources"]}
     for each in measured["sources"]:
         title = str(titles[each["source"]]).partition(" (")[0]
-        lines.append(f"{title:<42}{each['rows']:>6,}{_format_figures(each['left_out'])}")
+        lines.append(f"{title:<42}{each['rows']:>6,}{_format_accuracy_and_auroc(each['left_out'])}")
     lines += [
         f"{'mean of families':<48}{left_out['balanced_accuracy']:>12.2f}{left_out['auroc']:>9.2f}",
         "",
@@ -63,6 +63,6 @@ def format_judge_card(ref: str) -> str:
     return "\n".join(lines)
 
 
-def _format_figures(measured: Mapping[str, Any]) -> str:
+def _format_accuracy_and_auroc(measured: Mapping[str, Any]) -> str:
     accuracy, area = measured["balanced_accuracy"]["value"], measured["auroc"]["value"]
     return f"{accuracy:>12.2f}{area:>9.2f}"

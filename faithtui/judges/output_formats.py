@@ -47,7 +47,7 @@ def make_schema_name(request: JudgeRequest) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", request.step)[:64] or "reply"
 
 
-def make_prompt(request: JudgeRequest, rung: OutputFormat | None) -> str:
+def append_schema_to_prompt(request: JudgeRequest, rung: OutputFormat | None) -> str:
     """Write the prompt as it is sent.
 
     The schema stands behind everything else, so that what precedes it is the same in every way of

@@ -35,7 +35,7 @@ from faithtui.judges.base import (
     Usage,
 )
 from faithtui.judges.deadlines import Deadline, time_out_after
-from faithtui.judges.plugins import find_plugins
+from faithtui.judges.plugins import list_judge_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
 from faithtui.judges.redaction import Redact
 from faithtui.judges.reply_parser import remove_invalid_unicode
@@ -136,7 +136,7 @@ class AnsweringJudge:
             raise ConfigError(
                 f"the judge {ref} has no `async def answer`; report this to its author"
             )
-        self._fingerprint = f"custom/1 {_make_identity(ref, base_url, judge)}"
+        self._fingerprint = f"custom/1 {_make_full_fingerprint(ref, base_url, judge)}"
 
     @property
     def ref(self) -> str:
@@ -227,14 +227,14 @@ def make_unavailable_error(ref: str, error: Exception) -> JudgeUnavailable:
     return JudgeUnavailable(f"the judge {ref} failed: {_format_error(error)}")
 
 
-def refuse_ambiguous(ref: str) -> None:
+def refuse_ambiguous_judge_name(ref: str) -> None:
     """Refuse a reference whose name is claimed twice: it could ask a judge nobody meant.
 
     Raises:
         ConfigError: A package took a built-in name, or two packages took the same.
     """
     name = ref.partition(":")[0]
-    claims = find_plugins().get(name, ())
+    claims = list_judge_plugins().get(name, ())
     packages = ", ".join(_package_name(claim) for claim in claims)
     if claims and name in BUILT_IN:
         raise ConfigError(
@@ -273,7 +273,7 @@ def open_package_judge(
         from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
-        identity = _make_identity(ref, base_url, found)
+        identity = _make_full_fingerprint(ref, base_url, found)
         return VerifierJudge(
             ref,
             cast(Verifier, found),
@@ -294,14 +294,14 @@ def is_package_verifier(ref: str, base_url: str | None = None) -> bool:
         ConfigError: As `open_package_judge`.
     """
     name, _, rest = ref.partition(":")
-    return bool(rest) and name in find_plugins() and _is_verifier(_load_judge(ref, base_url))
+    return bool(rest) and name in list_judge_plugins() and _is_verifier(_load_judge(ref, base_url))
 
 
 def _is_verifier(found: object) -> bool:
     return callable(getattr(found, "verify", None))
 
 
-def _make_identity(ref: str, base_url: str | None, judge: object) -> str:
+def _make_full_fingerprint(ref: str, base_url: str | None, judge: object) -> str:
     """Put together what the user asked for and what the judge says of itself."""
     fingerprint = getattr(judge, "fingerprint", None)
     if not isinstance(fingerprint, str) or not fingerprint:
@@ -314,8 +314,8 @@ def _make_identity(ref: str, base_url: str | None, judge: object) -> str:
 
 def _load_judge(ref: str, base_url: str | None) -> object:
     name, _, rest = ref.partition(":")
-    refuse_ambiguous(ref)
-    point = find_plugins()[name][0]
+    refuse_ambiguous_judge_name(ref)
+    point = list_judge_plugins()[name][0]
     try:
         factory: Callable[[str, str | None], object] = point.load()
         judge = factory(rest, base_url)

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 GROUP = "faithtui.judges"
 
 
-def find_plugins() -> "Mapping[str, tuple[EntryPoint, ...]]":
+def list_judge_plugins() -> "Mapping[str, tuple[EntryPoint, ...]]":
     """List the judges of installed packages: what each offers, by name.
 
     Looked up once per search path: a package installed while this runs is seen at the next start.
     """
-    return _find_entry_points(tuple(sys.path))
+    return _list_entry_points_by_name(tuple(sys.path))
 
 
 @cache
-def _find_entry_points(path: tuple[str, ...]) -> "Mapping[str, tuple[EntryPoint, ...]]":
+def _list_entry_points_by_name(path: tuple[str, ...]) -> "Mapping[str, tuple[EntryPoint, ...]]":
     found: dict[str, tuple[EntryPoint, ...]] = {}
     # Slow to import, and only wanted for names that are not ours.
     from importlib.metadata import entry_points

@@ -55,7 +55,7 @@ class ReplyRecorder:
                 )
             self._is_new = not path.exists() or path.stat().st_size == 0
             if not self._is_new:
-                self._judge = _read_judge(path)
+                self._judge = _read_judge_of_recording(path)
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             self._file: IO[str] = os.fdopen(number, "a", encoding="utf-8", newline="\n")
         except OSError as error:
@@ -76,7 +76,9 @@ class ReplyRecorder:
         """Close the file."""
         self._file.close()
 
-    def record_judge(self, ref: str, fingerprint: str, context_window: int | None) -> None:
+    def record_judge_of_next_replies(
+        self, ref: str, fingerprint: str, context_window: int | None
+    ) -> None:
         """Say whose replies follow, and how much it can read: questions are cut by that.
 
         Raises:
@@ -151,7 +153,7 @@ class ReplyRecorder:
         return ExportError(f"{self._path} cannot be written: {error.strerror or error}")
 
 
-def _read_judge(path: Path) -> tuple[str, str | None]:
+def _read_judge_of_recording(path: Path) -> tuple[str, str | None]:
     """Read whose replies a recording holds: a name, and a fingerprint unless it is an earlier one.
 
     Raises:

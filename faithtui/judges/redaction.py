@@ -29,7 +29,7 @@ class Redaction:
         return self.hook(text)
 
 
-def load_redaction(name: str) -> Redaction:
+def load_and_try_redaction_hook(name: str) -> Redaction:
     """Load a hook and try it on a sentence.
 
     Args:
@@ -65,7 +65,7 @@ def load_redaction(name: str) -> Redaction:
 
 def add_redaction_to_fingerprint(fingerprint: str, redact: Redact | None) -> str:
     """Tell replies to redacted questions from all others."""
-    return fingerprint if redact is None else f"{fingerprint} redact={_hook_name(redact)}"
+    return fingerprint if redact is None else f"{fingerprint} redact={_format_hook_name(redact)}"
 
 
 def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest:
@@ -124,18 +124,19 @@ def redact_text(redact: Redact, text: str) -> str:
     except Exception as error:
         # Only the class: the message may quote what was to be kept from everyone.
         raise JudgeRequestRejected(
-            f"the redaction hook failed: {_hook_name(redact)} raised {type(error).__name__}."
+            f"the redaction hook failed: {_format_hook_name(redact)} raised {type(error).__name__}."
             " Nothing was sent; repair the hook and run again"
         ) from error
     if not isinstance(left, str):
         raise JudgeRequestRejected(
-            f"the redaction hook failed: {_hook_name(redact)} returned {type(left).__name__} and no"
+            f"the redaction hook failed: {_format_hook_name(redact)} returned "
+            f"{type(left).__name__} and no"
             " text. Nothing was sent; repair the hook and run again"
         )
     return left
 
 
-def _hook_name(redact: Redact) -> str:
+def _format_hook_name(redact: Redact) -> str:
     if isinstance(redact, Redaction):
         return redact.name
     return f"{redact.__module__}:{redact.__qualname__}"

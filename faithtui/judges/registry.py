@@ -16,12 +16,16 @@ from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, time_out_after
 from faithtui.judges.logging_judge import LoggingJudge
-from faithtui.judges.plugin_judge import is_package_verifier, open_package_judge, refuse_ambiguous
+from faithtui.judges.plugin_judge import (
+    is_package_verifier,
+    open_package_judge,
+    refuse_ambiguous_judge_name,
+)
 from faithtui.judges.providers.api_keys import find_key_source, load_key
 from faithtui.judges.providers.endpoints import (
     BUILT_IN,
     Endpoint,
-    is_part_of_program,
+    is_in_process_judge,
     parse_endpoint,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
@@ -51,7 +55,7 @@ def takes_parameters(ref: str) -> bool:
     return parse_endpoint(ref, None) is not None
 
 
-def choose_judge_profile(ref: str, profile: JudgeProfile) -> JudgeProfile:
+def check_and_adapt_judge_profile(ref: str, profile: JudgeProfile) -> JudgeProfile:
     """Give the parameters that a judge is asked with: none where it takes none.
 
     Raises:
@@ -120,10 +124,10 @@ def open_judge(
     """
     require_type(ref, str, "judge", "a text such as offline or openai:MODEL")
     require_type(base_url, str | None, "base_url", "an address, or None")
-    profile = choose_judge_profile(ref, profile)
+    profile = check_and_adapt_judge_profile(ref, profile)
     seconds = next((each for each in (timeout_s, profile.timeout_s) if each), TIMEOUT_S)
     endpoint = parse_endpoint(ref, base_url, profile)
-    refuse_ambiguous(ref)
+    refuse_ambiguous_judge_name(ref)
     environ = os.environ if environ is None else environ
     headers = profile.resolve_headers(environ)
     key = None if endpoint is None else load_key(endpoint, environ)
@@ -137,9 +141,11 @@ def open_judge(
             judge = _make_provider_judge(endpoint, key, seconds, deadline, headers, refused)
         if log_prompts:
             judge = LoggingJudge(judge)
-        return judge if redact is None or is_part_of_program(ref) else RedactingJudge(judge, redact)
+        return (
+            judge if redact is None or is_in_process_judge(ref) else RedactingJudge(judge, redact)
+        )
 
-    return _open_and_close(make_judge)
+    return _yield_judge_then_close(make_judge)
 
 
 def find_missing_key_variable(
@@ -175,19 +181,19 @@ def judge_fingerprint(
         ConfigError: As `open_judge`, but for the key.
         InputError: The file of `replay:FILE` cannot be read.
     """
-    endpoint = parse_endpoint(ref, base_url, choose_judge_profile(ref, profile))
+    endpoint = parse_endpoint(ref, base_url, check_and_adapt_judge_profile(ref, profile))
     if endpoint is not None:
         return add_redaction_to_fingerprint(endpoint.fingerprint, redact)
     fingerprint = _make_local_judge(ref, base_url, calibration=calibration).fingerprint
     return (
         fingerprint
-        if is_part_of_program(ref)
+        if is_in_process_judge(ref)
         else add_redaction_to_fingerprint(fingerprint, redact)
     )
 
 
 @asynccontextmanager
-async def _open_and_close(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
+async def _yield_judge_then_close(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
     judge = make()
     try:
         yield judge

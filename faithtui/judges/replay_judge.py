@@ -27,7 +27,7 @@ class ReplayJudge(LocalJudge):
         Raises:
             InputError: The file cannot be read, or a line is no recorded reply.
         """
-        content = _read_content(path)
+        content = _read_replay_file_bytes(path)
         self._path = path
         self._sha256 = hashlib.sha256(content).hexdigest()
         self._replies, self._context_window = _parse_replies(path, content)
@@ -72,7 +72,7 @@ class ReplayJudge(LocalJudge):
         """Do nothing: there is nothing to release."""
 
 
-def _read_content(path: Path) -> bytes:
+def _read_replay_file_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

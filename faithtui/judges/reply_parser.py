@@ -96,11 +96,11 @@ def _parse_object(text: str) -> dict[str, object]:
     if found is None:
         raise _MalformedReply("holds no JSON object")
     try:
-        return _parse_strict(text[found.start : found.end])
+        return _parse_strict_json_object(text[found.start : found.end])
     except _MalformedReply:
         if not found.spare_commas:
             raise
-    return _parse_strict(_remove_spare_commas(text, found))
+    return _parse_strict_json_object(_remove_spare_commas(text, found))
 
 
 def _find_last_object(text: str) -> _Extent | None:
@@ -126,7 +126,7 @@ def _find_last_object(text: str) -> _Extent | None:
             position = landmark.end()
             continue
         is_meant = _MEANT.match(text, start) is not None
-        extent = _find_extent(text, start)
+        extent = _find_object_end_and_spare_commas(text, start)
         if extent is None:
             if is_meant:
                 raise _MalformedReply("stops inside its JSON, or its brackets do not match")
@@ -137,7 +137,7 @@ def _find_last_object(text: str) -> _Extent | None:
     return last
 
 
-def _find_extent(text: str, start: int) -> _Extent | None:
+def _find_object_end_and_spare_commas(text: str, start: int) -> _Extent | None:
     """Follow the brackets from `start` to where the first one is closed.
 
     Returns:
@@ -180,14 +180,14 @@ def _remove_spare_commas(text: str, extent: _Extent) -> str:
     return "".join(text[a + 1 : b] for a, b in pairwise(edges))
 
 
-def _parse_strict(text: str) -> dict[str, object]:
+def _parse_strict_json_object(text: str) -> dict[str, object]:
     """Read a text that begins with `{` as strict JSON, which can only give an object."""
     try:
         members: dict[str, object] = json.loads(
             text,
             object_pairs_hook=_refuse_duplicate_keys,
-            parse_constant=_refuse_constant,
-            parse_float=_parse_finite,
+            parse_constant=_refuse_nan_and_infinity,
+            parse_float=_parse_finite_float,
         )
     # ValueError and not its subclass: an integer of 5,000 digits raises the plain one.
     except ValueError as error:
@@ -202,11 +202,11 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
     return members
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _refuse_nan_and_infinity(name: str) -> NoReturn:
     raise _MalformedReply(f"holds {name}, which is no JSON")
 
 
-def _parse_finite(digits: str) -> float:
+def _parse_finite_float(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
         raise _MalformedReply("holds a number too large to be one")

@@ -191,7 +191,7 @@ class MetricSpec:
     context_from: str
     """Whose retrieval context is read, in words that follow `not used: this metric reads`."""
 
-    def integrity_sentence(self, found: IntegritySummary) -> str:
+    def format_integrity_sentence(self, found: IntegritySummary) -> str:
         """Say what stands against a score of this metric; "" when nothing does.
 
         Args:

@@ -145,7 +145,9 @@ def _split_text(text: str, limit: int, overlap: int, cuts: Sequence[Cut]) -> lis
     room = limit * _TENTHS
     if _estimate_tenths_of_tokens(text) <= room:
         return [text]
-    return _fill_parts(_cut_pieces(text, room, cuts), room, overlap * _TENTHS)
+    return _join_pieces_into_overlapping_parts(
+        _cut_pieces(text, room, cuts), room, overlap * _TENTHS
+    )
 
 
 def _cut_pieces(text: str, room: int, cuts: Sequence[Cut]) -> Iterator[_Piece]:
@@ -159,7 +161,9 @@ def _cut_pieces(text: str, room: int, cuts: Sequence[Cut]) -> Iterator[_Piece]:
             yield _Piece(part, size)
 
 
-def _fill_parts(pieces: Iterable[_Piece], room: int, overlap: int) -> list[str]:
+def _join_pieces_into_overlapping_parts(
+    pieces: Iterable[_Piece], room: int, overlap: int
+) -> list[str]:
     """Put pieces into parts as long as they fit; a part begins with the last ones of the former.
 
     Returns:

@@ -51,16 +51,16 @@ from faithtui.metrics.findings import (
     add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
-    default_to_openai,
-    join_reasons,
+    join_answer_reasons,
     list_score_lowering_reasons,
+    prefix_bare_model_with_openai,
     score_findings,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_texts, refuse_unsupported_images
 from faithtui.metrics.shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import ask_or_error
+from faithtui.metrics.strategies.common import ask_or_return_error
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",
@@ -181,7 +181,7 @@ class DeepEvalExFaithfulness:
     def judge(self) -> str | None:
         """The judge that `adapter` and `model` name."""
         if self.adapter is None:
-            return default_to_openai(self.model)
+            return prefix_bare_model_with_openai(self.model)
         return f"{self.adapter}:{self.model}"
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
@@ -217,8 +217,8 @@ class DeepEvalExFaithfulness:
             if missing[answered.window.position]:
                 raise MissingParameters(missing[answered.window.position])
             if extracted is None:
-                return (yield from self._judge_as_peer(answered, claims))
-            found, truths = extracted.get_claims_and_truths(answered)
+                return (yield from self._judge_answer_as_peer(answered, claims))
+            found, truths = extracted.get_claims_and_truths_of_answer(answered)
             return (
                 yield from self._judge_numbered_claims(
                     answered, found, truths, given=claims is not None
@@ -244,7 +244,9 @@ class DeepEvalExFaithfulness:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
         yield from ()
         score = conclude_without_reason(self.rule, assessments).score
-        why = join_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
+        if not self.include_reason:
+            return Conclusion(score, self._is_success(score), None)
+        why = join_answer_reasons(SPEC, self.rule, score, assessments)
         return Conclusion(score, self._is_success(score), why)
 
     def make_peer_library_results(
@@ -277,7 +279,7 @@ class DeepEvalExFaithfulness:
             return False
         return passes_threshold(score, self.rule)
 
-    def _judge_as_peer(
+    def _judge_answer_as_peer(
         self, each: AnsweredInteraction, given: Sequence[Claim] | None
     ) -> Questions[WindowFindings]:
         """Ask about one answer as the peer does: the first question that fails loses it."""
@@ -307,8 +309,8 @@ class DeepEvalExFaithfulness:
 
         # As the peer: the truths' failure is told first, whichever came first.
         branches: tuple[Questions[Any], ...] = (
-            ask_or_error(ask_truths(), as_peer=False),
-            ask_or_error(ask_claims(), as_peer=False),
+            ask_or_return_error(ask_truths(), as_peer=False),
+            ask_or_return_error(ask_claims(), as_peer=False),
         )
         outcomes = yield from ask_all(branches)
         for outcome in outcomes:
@@ -383,7 +385,9 @@ class DeepEvalExFaithfulness:
         why = self._make_reason_question(found) if claims else None
         if why is None:
             return found
-        reason = yield from ask_or_error(ask_with_peer_errors(why, "reason", window), as_peer=False)
+        reason = yield from ask_or_return_error(
+            ask_with_peer_errors(why, "reason", window), as_peer=False
+        )
         # A reason that cannot be had is put together from the verdicts' own.
         return replace(found, reason=None if isinstance(reason, JudgeError) else reason)
 
@@ -411,7 +415,7 @@ def _make_peer_metadata(answer: Assessment, limit: int | None) -> Mapping[str, o
 
 
 def _read_known_label(verdict: ParsedVerdict) -> str | None:
-    return None if verdict.word is None else FAITHFULNESS.find_name(verdict.word)
+    return None if verdict.word is None else FAITHFULNESS.find_label_name_for_word(verdict.word)
 
 
 def _find_missing_fields(each: AnsweredInteraction, *, as_peer: bool) -> tuple[str, ...]:

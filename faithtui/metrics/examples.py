@@ -42,7 +42,10 @@ def drop_unusable_examples(examples: Sequence[Example], spec: MetricSpec) -> tup
                 f"example {number} is of {_TITLES[each.kind].lower()}s; {spec.key} judges "
                 f"{spec.units[1]}: export examples from a run that does"
             )
-        if each.verdict != NOT_A_CLAIM and spec.labels.find_name(each.verdict) is None:
+        if (
+            each.verdict != NOT_A_CLAIM
+            and spec.labels.find_label_name_for_word(each.verdict) is None
+        ):
             raise ConfigError(
                 f"example {number}: the verdict `{each.verdict}` means nothing to {spec.key}; "
                 f"expected {', '.join(spec.labels.names)}"
@@ -77,8 +80,8 @@ def _format_example(example: Example, spec: MetricSpec) -> str:
     lines = [f"{heading}:", *(f"- {text}" for text in against)]
     if not against:
         lines.append("(none)")
-    label = spec.labels.find_name(example.verdict)
-    lines += [f"{_TITLES[example.kind]}: {_to_line(example.claim)}", f'Verdict: "{label}"']
+    label = spec.labels.find_label_name_for_word(example.verdict)
+    lines += [f"{_TITLES[example.kind]}: {_put_on_one_line(example.claim)}", f'Verdict: "{label}"']
     reason = _choose_reason(example, spec.labels)
     return "\n".join([*lines, f"Reason: {reason}"] if reason else lines)
 
@@ -93,7 +96,7 @@ def _choose_references(example: Example) -> list[str]:
         return (each.stance is None, -shared, place)
 
     best = sorted(range(len(example.references)), key=rank_reference)[:MOST_REFERENCES]
-    return [_to_line(example.references[place].text) for place in sorted(best)]
+    return [_put_on_one_line(example.references[place].text) for place in sorted(best)]
 
 
 def _choose_passages(example: Example) -> list[str]:
@@ -109,7 +112,7 @@ def _choose_passages(example: Example) -> list[str]:
     chosen: dict[int, str] = {}
     room = MOST_LETTERS
     for place in places:
-        text = _to_line(example.passages[place])
+        text = _put_on_one_line(example.passages[place])
         if len(text) <= room or not chosen:
             chosen[place] = text
         room -= len(chosen.get(place, ""))
@@ -119,14 +122,14 @@ def _choose_passages(example: Example) -> list[str]:
 def _choose_reason(example: Example, labels: LabelSet) -> str:
     """Say why in people's words; in the judge's only where people agree with it."""
     if example.note and example.note.strip():
-        return _to_line(example.note)
+        return _put_on_one_line(example.note)
     if example.agrees:
-        return _to_line(example.judge_reason or "")
-    label = labels.find_name(example.verdict)
+        return _put_on_one_line(example.judge_reason or "")
+    label = labels.find_label_name_for_word(example.verdict)
     return "" if label is None else f"{labels.get_label(label).meaning}."
 
 
-def _to_line(text: str) -> str:
+def _put_on_one_line(text: str) -> str:
     """Put a text on one line, so that it cannot pass for another line of its case."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} …"

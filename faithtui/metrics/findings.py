@@ -13,7 +13,7 @@ from faithtui.domain.scores import (
     ScoreState,
     ScoringRule,
     average_scores,
-    format_left_out,
+    format_parts_left_out_of_mean,
     make_empty_score,
     passes_threshold,
     score_window,
@@ -116,7 +116,7 @@ def assess_window(rule: ScoringRule, found: WindowFindings, window: Window) -> A
         verdicts=found.verdicts,
         truths=found.truths,
         surplus=found.surplus,
-        reason=found.reason or compose_reason(rule, found.verdicts),
+        reason=found.reason or compose_window_reason(rule, found.verdicts),
         without_context=found.without_context,
     )
 
@@ -128,7 +128,7 @@ def score_findings(rule: ScoringRule, found: WindowFindings) -> Score:
     return score_window([each.label for each in found.verdicts], rule, found.surplus)
 
 
-def compose_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
+def compose_window_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
     """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
     return "; ".join(_format_failed_claims(rule, verdicts)) or None
 
@@ -179,7 +179,7 @@ def conclude_with_reason(
     score = mean.score.value
     if not include_reason or not assessments or score is None:
         return mean
-    reasons = _list_notes(rule, assessments)
+    reasons = _list_window_notes(rule, assessments)
     composed = _compose_conversation_reason(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
@@ -198,7 +198,7 @@ def conclude_with_reason(
     return Conclusion(mean.score, mean.success, reason or None)
 
 
-def join_reasons(
+def join_answer_reasons(
     spec: MetricSpec, rule: ScoringRule, score: Score, assessments: Sequence[Assessment]
 ) -> str | None:
     """Join the reasons of answers to that of their mean; None when there is nothing to say.
@@ -264,8 +264,8 @@ def _format_unscored_window_counts(assessments: Sequence[Assessment]) -> tuple[s
     states = Counter(each.score.state for each in assessments)
     undefined, skipped = states[ScoreState.UNDEFINED], states[ScoreState.SKIPPED]
     words = (
-        format_left_out(undefined, 0, len(assessments)),
-        format_left_out(0, skipped, len(assessments)),
+        format_parts_left_out_of_mean(undefined, 0, len(assessments)),
+        format_parts_left_out_of_mean(0, skipped, len(assessments)),
     )
     return tuple(each for each in words if each)
 
@@ -293,7 +293,7 @@ def _compose_conversation_reason(
     return ": ".join(part for part in (counted, costs) if part)
 
 
-def _list_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
+def _list_window_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
     """List what is to be said about the windows, in order.
 
     A claim that costs many windows something is noted once, and no more than `MOST_NOTED`: three
@@ -338,7 +338,7 @@ def make_deepeval_result(
     )
 
 
-def default_to_openai(model: str | None) -> str | None:
+def prefix_bare_model_with_openai(model: str | None) -> str | None:
     """Read a `model` option: `provider:model`, or a bare name, which is OpenAI's as in the peer."""
     if model is None or ":" in model or model == "offline":
         return model

@@ -31,7 +31,7 @@ from faithtui.metrics.findings import (
     add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
-    default_to_openai,
+    prefix_bare_model_with_openai,
 )
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
@@ -41,7 +41,7 @@ from faithtui.metrics.llamaindex.refinement import (
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate, Holes, adapt_template
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import format_passages, list_texts
+from faithtui.metrics.questions import format_passages_with_image_marks, list_texts
 
 SPEC = MetricSpec(
     key="llamaindex-faithfulness",
@@ -184,7 +184,7 @@ class LlamaIndexFaithfulness:
     @property
     def judge(self) -> str | None:
         """The judge that `llm` names."""
-        return default_to_openai(self.llm)
+        return prefix_bare_model_with_openai(self.llm)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into windows of one interaction each."""
@@ -279,7 +279,7 @@ class LlamaIndexFaithfulness:
             if self.as_peer:
                 raise MissingParameters(("contexts",))
             return WindowFindings(skipped="no retrieval context", without_context=True)
-        contexts: tuple[str, ...] = format_passages(one.contexts)
+        contexts: tuple[str, ...] = format_passages_with_image_marks(one.contexts)
         if self.as_peer:
             # The peer cuts white space alone into no node, and an empty text into an empty one.
             contexts = tuple(each for each in contexts if not each or each.strip())
@@ -287,7 +287,7 @@ class LlamaIndexFaithfulness:
                 contexts = ("",)
         else:
             contexts = tuple(each for each in contexts if each.strip())
-            if not any(each.strip() for each in format_passages(one.answers)):
+            if not any(each.strip() for each in format_passages_with_image_marks(one.answers)):
                 blank = WindowFindings(without_context=not contexts)
                 return add_undefined_score_reason(blank, SPEC, self.rule, one.answers)
         reply = (

@@ -105,14 +105,14 @@ def list_images(passages: Iterable[Passage]) -> tuple[Image, ...]:
     return tuple(dict.fromkeys(image for passage in passages for image in passage.images))
 
 
-def format_passages(passages: Sequence[Passage]) -> tuple[str, ...]:
+def format_passages_with_image_marks(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Write passages with the marks of their images."""
     return tuple(passage.text_with_marks for passage in passages)
 
 
 def format_passage_blocks(kind: str, letter: str, passages: Sequence[Passage]) -> str:
     """Set passages that are read for what they state between marks, their images with them."""
-    written = fence_texts(kind, letter, format_passages(passages))
+    written = fence_texts(kind, letter, format_passages_with_image_marks(passages))
     return f"{IMAGE_RULE}\n{written}" if list_images(passages) else written
 
 
@@ -149,7 +149,7 @@ def make_truths_question(
     )
 
 
-def locate_fact(fact: ParsedFact, document: Passage) -> Truth:
+def make_truth_from_fact(fact: ParsedFact, document: Passage) -> Truth:
     """Make a truth of a fact: it stands where its quote does, else where its own words do.
 
     One whose quote stands nowhere is kept, and the checks find it: that a quote is invented does
@@ -205,7 +205,7 @@ def make_claims_question(
         prompt=prompts.render(
             "claims",
             history=fence_text("earlier", "h", "\n".join(recent)) if recent else "(none)",
-            questions=fence_texts("question", "q", format_passages(questions)),
+            questions=fence_texts("question", "q", format_passages_with_image_marks(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
         reply=make_keyed_lists_reply_shape([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
@@ -228,7 +228,7 @@ def make_pooled_claims_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "pooled-claims",
-            questions=fence_texts("question", "q", format_passages(questions)),
+            questions=fence_texts("question", "q", format_passages_with_image_marks(questions)),
             answers=format_passage_blocks("answer", "a", answers),
         ),
         reply=make_one_list_reply_shape("claims", as_peer=as_peer),
@@ -279,7 +279,9 @@ def make_reason_question(
         step="reason",
         task=ExplainScore(score, tuple(findings)),
         system=prompts.render("system"),
-        prompt=prompts.render("reason", score=f"{score:.2f}", findings=_format_list(findings)),
+        prompt=prompts.render(
+            "reason", score=f"{score:.2f}", findings=_format_bullet_list(findings)
+        ),
         reply=make_one_text_reply_shape("reason", as_peer=as_peer),
         max_tokens=400,
     )
@@ -300,7 +302,10 @@ def make_final_reason_question(
         task=ConcludeReasons(score, success, tuple(reasons)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "final-reason", score=f"{score:.2f}", success=verdict, reasons=_format_list(reasons)
+            "final-reason",
+            score=f"{score:.2f}",
+            success=verdict,
+            reasons=_format_bullet_list(reasons),
         ),
         # deepeval keeps a final reason as it came; the reason of a window must be a text.
         reply=make_one_text_reply_shape("reason", as_peer=as_peer, anything=True),
@@ -323,5 +328,5 @@ def _shorten_message(message: str, most: int) -> str:
     return f"{line[:most].rsplit(' ', 1)[0]} ..."
 
 
-def _format_list(findings: Sequence[str]) -> str:
+def _format_bullet_list(findings: Sequence[str]) -> str:
     return "\n".join(f"- {' '.join(text.split())}" for text in findings) or "(none)"

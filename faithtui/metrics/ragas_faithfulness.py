@@ -33,11 +33,11 @@ from faithtui.metrics.findings import (
     add_undefined_score_reason,
     assess_window,
     conclude_without_reason,
-    default_to_openai,
+    prefix_bare_model_with_openai,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered
-from faithtui.metrics.questions import format_passages, list_images, list_texts
+from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.ragas.replies import (
     ParsedInference,
     make_inference_list_reply_shape,
@@ -131,7 +131,7 @@ class RagasFaithfulness:
     @property
     def judge(self) -> str | None:
         """The judge that `llm` names."""
-        return default_to_openai(self.llm)
+        return prefix_bare_model_with_openai(self.llm)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into windows of one interaction each."""
@@ -249,8 +249,10 @@ def _make_statements_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "statements",
-            question=fence_texts("question", "q", format_passages(answered.questions)),
-            answer=fence_texts("answer", "a", format_passages(answered.answers)),
+            question=fence_texts(
+                "question", "q", format_passages_with_image_marks(answered.questions)
+            ),
+            answer=fence_texts("answer", "a", format_passages_with_image_marks(answered.answers)),
         ),
         reply=make_statement_list_reply_shape(as_peer=as_peer),
         max_tokens=600 + len(answered.response),
@@ -268,7 +270,7 @@ def _make_inference_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference",
-            passages=fence_texts("passage", "p", format_passages(passages)),
+            passages=fence_texts("passage", "p", format_passages_with_image_marks(passages)),
             statements=format_numbered("s", statements),
         ),
         reply=make_keyed_inferences_reply_shape([f"s{n}" for n in range(len(statements))]),
@@ -287,7 +289,7 @@ def _make_inference_list_question(
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference-list",
-            passages=fence_texts("passage", "p", format_passages(passages)),
+            passages=fence_texts("passage", "p", format_passages_with_image_marks(passages)),
             statements=format_numbered("s", statements),
         ),
         reply=make_inference_list_reply_shape(),

@@ -123,7 +123,7 @@ def build(
             raise ConfigError(
                 f"{found.spec.key} has no option `{given}`; it has {', '.join(known)}"
             )
-        values[name] = _convert_value(name, kinds[name], value)
+        values[name] = _convert_option_value(name, kinds[name], value)
     prompts = prompts or load_prompts(found.spec.key, found.steps, prompts_dir)
     if examples:
         shown = format_examples(drop_unusable_examples(examples, found.spec), found.spec)
@@ -206,7 +206,7 @@ def drop_default_options(key: str, options: Mapping[str, object]) -> dict[str, o
     }
 
 
-def _convert_value(name: str, kind: Any, value: object) -> object:
+def _convert_option_value(name: str, kind: Any, value: object) -> object:
     from pydantic import TypeAdapter, ValidationError  # 8 MB that listing metrics does not need
 
     if isinstance(value, str) and value.strip().lower() in ("none", "null"):

@@ -27,8 +27,8 @@ from faithtui.metrics.findings import (
     add_undefined_score_reason,
     assess_window,
     conclude_with_reason,
-    default_to_openai,
     make_deepeval_result,
+    prefix_bare_model_with_openai,
 )
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, refuse_unsupported_images
@@ -126,7 +126,7 @@ class TurnContextualRelevancy:
     @property
     def judge(self) -> str | None:
         """The judge that `model` names."""
-        return default_to_openai(self.model)
+        return prefix_bare_model_with_openai(self.model)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""

@@ -21,7 +21,11 @@ from faithtui.domain.conversation import (
 from faithtui.errors import StoreError
 from faithtui.store.annotations.ratings import add_ratings
 from faithtui.store.records import ImportCounts
-from faithtui.store.schema.column_types import make_json_storable, make_storable, passage_hash
+from faithtui.store.schema.column_types import (
+    hash_passage_with_images,
+    replace_unstorable_characters,
+    replace_unstorable_in_json,
+)
 from faithtui.store.schema.json_columns import images_to_json
 from faithtui.store.schema.statements import (
     get_driver_connection,
@@ -54,7 +58,7 @@ def import_batch(
     """Write a batch; see `Conversations.import_batch`."""
     batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
-    stored = _find_stored(connection, batch)
+    stored = _find_stored_conversations(connection, batch)
     known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
     by_content, twin_ids = _find_keys_by_content(connection, batch, hashes)
     new: list[tuple[Conversation, str]] = []
@@ -110,16 +114,16 @@ def _make_conversation_storable(conversation: Conversation) -> Conversation:
 
     What came from a file is that already, and is not built anew.
     """
-    if all(make_storable(text) is text for text in _list_texts(conversation)):
+    if all(replace_unstorable_characters(text) is text for text in _list_texts(conversation)):
         return conversation
     return replace(
         conversation,
-        source=make_storable(conversation.source),
-        key=make_storable(conversation.key),
+        source=replace_unstorable_characters(conversation.source),
+        key=replace_unstorable_characters(conversation.key),
         turns=tuple(
             replace(
                 turn_,
-                content=make_storable(turn_.content),
+                content=replace_unstorable_characters(turn_.content),
                 retrieval_context=None
                 if turn_.retrieval_context is None
                 else tuple(map(_make_document_storable, turn_.retrieval_context)),
@@ -143,12 +147,12 @@ def _list_texts(conversation: Conversation) -> Iterator[str]:
 def _make_document_storable(document: Document) -> Document:
     return replace(
         document,
-        text=make_storable(document.text),
-        source=None if document.source is None else make_storable(document.source),
+        text=replace_unstorable_characters(document.text),
+        source=None if document.source is None else replace_unstorable_characters(document.source),
     )
 
 
-def _find_stored(
+def _find_stored_conversations(
     connection: Connection, batch: Sequence[Conversation]
 ) -> dict[Identity, tuple[int, str]]:
     """Find which of a batch's identities are there, with their ids and content hashes."""
@@ -227,9 +231,9 @@ def _insert_conversations(
                 each.key,
                 each.group,
                 hashed,
-                _take_opening(each.turns),
+                _take_first_user_words(each.turns),
                 len(each.turns),
-                make_json_storable(dict(each.metadata)),
+                replace_unstorable_in_json(dict(each.metadata)),
                 now,
             )
             for number, (each, hashed) in enumerate(new, start=first)
@@ -282,7 +286,7 @@ def _insert_images(
         )
 
 
-def _take_opening(turns: Sequence[Turn]) -> str:
+def _take_first_user_words(turns: Sequence[Turn]) -> str:
     """Take the first words of the user, or of anybody where no user speaks."""
     texts = [each.content for each in turns if each.role == "user"] or [
         each.content for each in turns
@@ -319,7 +323,9 @@ def _insert_turns(
     ]
     if not retrieved:
         return
-    hash_of = {each: passage_hash(each) for each in {passage for *_, passage in retrieved}}
+    hash_of = {
+        each: hash_passage_with_images(each) for each in {passage for *_, passage in retrieved}
+    }
     ids = _find_or_make_documents(
         connection, {hashed: each.text for each, hashed in hash_of.items()}
     )

@@ -23,7 +23,10 @@ from faithtui.store.annotations.ratings import MisreadLabels, list_misread_label
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow
-from faithtui.store.schema.column_types import make_storable, passage_hash
+from faithtui.store.schema.column_types import (
+    hash_passage_with_images,
+    replace_unstorable_characters,
+)
 from faithtui.store.schema.json_columns import images_from_json, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -42,7 +45,7 @@ _MOST_COMPARED = 2_000
 """Conversations that are compared turn by turn with one."""
 
 
-def _documents_by_turn(
+def _read_document_ids_by_turn(
     connection: Connection, conversations: Sequence[int], position: int | None = None
 ) -> dict[tuple[int, int], tuple[int, ...]]:
     """Read which documents turns have, in order, by conversation and position."""
@@ -64,7 +67,7 @@ def _documents_by_turn(
     return found
 
 
-def _list_with_turn(
+def _list_conversations_with_turn(
     connection: Connection,
     conversations: Sequence[int],
     wanted: tuple[int, str, str],
@@ -83,7 +86,7 @@ def _list_with_turn(
             )
         )
         kept += found.scalars()
-    theirs = _documents_by_turn(connection, kept, position)
+    theirs = _read_document_ids_by_turn(connection, kept, position)
     return [each for each in kept if theirs.get((each, position)) == documents]
 
 
@@ -142,16 +145,20 @@ class Conversations:
             if done >= len(conversations):
                 return counts
 
-    def list_ids_by_keys(self, source: str, keys: Mapping[str, str]) -> tuple[ConversationId, ...]:
+    def list_ids_of_unchanged_keys(
+        self, source: str, keys: Mapping[str, str]
+    ) -> tuple[ConversationId, ...]:
         """Find conversations of a data set by their keys, as far as their turns are the same.
 
         Args:
             source: Name of the data set.
             keys: Content hash of each, by key.
         """
-        return tuple(sorted(self.map_keys_to_ids(source, keys).values()))
+        return tuple(sorted(self.map_unchanged_keys_to_ids(source, keys).values()))
 
-    def map_keys_to_ids(self, source: str, keys: Mapping[str, str]) -> dict[str, ConversationId]:
+    def map_unchanged_keys_to_ids(
+        self, source: str, keys: Mapping[str, str]
+    ) -> dict[str, ConversationId]:
         """Find conversations of a data set by their keys, as far as their turns are the same.
 
         Args:
@@ -163,12 +170,13 @@ class Conversations:
         """
         found: dict[str, ConversationId] = {}
         with self._database.open_reader() as connection:
-            for some in split_into_chunks([make_storable(each) for each in keys]):
+            for some in split_into_chunks([replace_unstorable_characters(each) for each in keys]):
                 for row in connection.execute(
                     select(
                         conversation.c.id, conversation.c.key, conversation.c.content_hash
                     ).where(
-                        conversation.c.source == make_storable(source), conversation.c.key.in_(some)
+                        conversation.c.source == replace_unstorable_characters(source),
+                        conversation.c.key.in_(some),
                     )
                 ):
                     if keys.get(row.key) == row.content_hash:
@@ -229,7 +237,7 @@ class Conversations:
         )
         return tuple(map(ConversationId, found))
 
-    def content_hashes(self, source: str) -> dict[str, str]:
+    def read_content_hashes_by_key(self, source: str) -> dict[str, str]:
         """Give what the turns of every conversation of a data set hash to, by key."""
         with self._database.open_reader() as connection:
             rows = connection.execute(
@@ -239,19 +247,19 @@ class Conversations:
             )
             return {row.key: row.content_hash for row in rows}
 
-    def list_with_document(self, text: str) -> tuple[ConversationId, ...]:
+    def list_conversations_with_document(self, text: str) -> tuple[ConversationId, ...]:
         """List the conversations that have a document of this text without images, by id."""
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(turn_document.c.conversation_id)
                 .distinct()
                 .join(document, document.c.id == turn_document.c.document_id)
-                .where(document.c.hash == passage_hash(Passage(text)))
+                .where(document.c.hash == hash_passage_with_images(Passage(text)))
                 .order_by(turn_document.c.conversation_id)
             )
             return tuple(map(ConversationId, found.scalars()))
 
-    def count_equal_beginnings(
+    def count_same_beginnings_by_turn(
         self, conversation_id: ConversationId, among: Collection[ConversationId]
     ) -> tuple[int, ...]:
         """Count the conversations that begin with the same turns as one of them.
@@ -275,14 +283,14 @@ class Conversations:
             alike = [each for each in found.scalars() if each in among]
             step = len(alike) // _MOST_COMPARED + 1
             alike = alike[::step]
-            documents = _documents_by_turn(connection, [conversation_id])
+            documents = _read_document_ids_by_turn(connection, [conversation_id])
             counts = []
             for row in connection.execute(
                 select(turn.c.position, turn.c.role, turn.c.content)
                 .where(turn.c.conversation_id == conversation_id)
                 .order_by(turn.c.position)
             ).all():
-                alike = _list_with_turn(
+                alike = _list_conversations_with_turn(
                     connection,
                     alike,
                     (row.position, row.role, row.content),

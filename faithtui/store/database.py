@@ -34,9 +34,9 @@ from faithtui.store.file.errors import (
     translate_errors,
 )
 from faithtui.store.file.readers import Readers, connect_to_file, make_engine
-from faithtui.store.file.upgrade import recognise_version, upgrade_tables
+from faithtui.store.file.upgrade import copy_file_and_upgrade_tables, recognise_version
 from faithtui.store.file.writer import Writer
-from faithtui.store.schema.checksums import find_changed_rows
+from faithtui.store.schema.checksums import describe_changed_rows
 from faithtui.store.schema.identity import find_head_revision
 
 T = TypeVar("T")
@@ -232,7 +232,7 @@ class Database:
             with self.open_reader() as connection:
                 damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-                changed = list(find_changed_rows(connection))
+                changed = list(describe_changed_rows(connection))
         except StoreError as error:
             return [*_format_damage_lines(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})
@@ -271,7 +271,7 @@ class Database:
             # Changing the mode does not wait for a lock as other statements do.
             retry_while_busy(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
         if version != find_head_revision():
-            self.before_upgrade = upgrade_tables(self.path, writer, raw)
+            self.before_upgrade = copy_file_and_upgrade_tables(self.path, writer, raw)
 
     def _close_connections(self) -> None:
         """Close every connection nobody is reading from."""

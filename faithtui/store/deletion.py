@@ -46,10 +46,13 @@ from faithtui.store.deletion_records import (
     DeletionRow,
 )
 from faithtui.store.records import WorkerRow
-from faithtui.store.runs.rollups import recount_run, update_human_columns_of_items
-from faithtui.store.samples.claim_set_rows import remove_claims_from_sets
+from faithtui.store.runs.rollups import (
+    update_human_columns_of_items,
+    update_run_counters_from_items,
+)
+from faithtui.store.samples.claim_set_rows import delete_claims_from_all_sets
 from faithtui.store.samples.sampling_frames import read_frame
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import (
     batch,
@@ -60,7 +63,7 @@ from faithtui.store.schema.judge_tables import (
     recalibration,
     worker,
 )
-from faithtui.store.schema.statements import is_among
+from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -152,12 +155,14 @@ class Deletions:
                 for row in connection.execute(select(deletion).order_by(deletion.c.id))
             )
 
-    def list_runs_of(self, conversations: Sequence[ConversationId]) -> tuple[RunId, ...]:
+    def list_runs_of_conversations(
+        self, conversations: Sequence[ConversationId]
+    ) -> tuple[RunId, ...]:
         """List the runs that some conversations are part of."""
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(run_item.c.run_id)
-                .where(is_among(run_item.c.conversation_id, conversations))
+                .where(make_in_condition(run_item.c.conversation_id, conversations))
                 .distinct()
                 .order_by(run_item.c.run_id)
             )
@@ -185,7 +190,9 @@ class Deletions:
             StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
         work = partial(_delete_conversations, numbers=numbers)
-        runs = select(run_item.c.run_id).where(is_among(run_item.c.conversation_id, numbers))
+        runs = select(run_item.c.run_id).where(
+            make_in_condition(run_item.c.conversation_id, numbers)
+        )
         return self._delete_or_count(kind, by, count_only, work, guard, runs)
 
     def delete_run(
@@ -225,7 +232,7 @@ class Deletions:
         Raises:
             StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
-        name = make_storable(name)
+        name = replace_unstorable_characters(name)
         by = DELETED_PERSON if by == name else by
         work = partial(_delete_person, name=name)
         return self._delete_or_count(DeletionKind.PERSON, by, count_only, work, guard)
@@ -250,7 +257,7 @@ class Deletions:
             if guard is not None and runs is not None:
                 _refuse_live_runs(connection, runs, guard)
             work(connection, counts)
-            if guard is not None and _without_zeros(counts) != guard.counts:
+            if guard is not None and _drop_zero_counts(counts) != guard.counts:
                 raise StoreError(
                     "what it would take along changed since it was counted, so nothing was "
                     "deleted: look at it again"
@@ -259,8 +266,8 @@ class Deletions:
             connection.execute(
                 insert(deletion).values(
                     kind=kind.value,
-                    deleted_by=make_storable(by),
-                    counts=_without_zeros(counts),
+                    deleted_by=replace_unstorable_characters(by),
+                    counts=_drop_zero_counts(counts),
                     created_at=self._clock(),
                 )
             )
@@ -268,12 +275,12 @@ class Deletions:
         if count_only:
             with contextlib.suppress(_RollbackError):
                 self._database.write(count_and_roll_back)
-            return DeletionResult(_without_zeros(counts))
+            return DeletionResult(_drop_zero_counts(counts))
         remains = self._database.delete_and_vacuum(delete_and_record)
-        return DeletionResult(_without_zeros(counts), remains)
+        return DeletionResult(_drop_zero_counts(counts), remains)
 
 
-def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+def _drop_zero_counts(counts: Mapping[str, int]) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
 
 
@@ -284,7 +291,7 @@ def _refuse_live_runs(connection: Connection, runs: Select[Any], guard: Deletion
         StoreError: There is one.
     """
     numbers = frozenset(RunId(each) for each in connection.execute(runs).scalars())
-    statement = select(*WORKER_COLUMNS).where(is_among(worker.c.run_id, numbers))
+    statement = select(*WORKER_COLUMNS).where(make_in_condition(worker.c.run_id, numbers))
     workers = [WorkerRow(*row) for row in connection.execute(statement)]
     live = {each.run for each in workers if each.run is not None and not guard.is_gone(each)}
     for number in sorted((live | list_runs_with_questions_out(connection)) & numbers):
@@ -302,65 +309,77 @@ def _delete_conversations(
 ) -> None:
     names = connection.execute(
         select(conversation.c.source, conversation.c.key).where(
-            is_among(conversation.c.id, numbers)
+            make_in_condition(conversation.c.id, numbers)
         )
     ).all()
     items = connection.execute(
         select(run_item.c.id, run_item.c.run_id).where(
-            is_among(run_item.c.conversation_id, numbers)
+            make_in_condition(run_item.c.conversation_id, numbers)
         )
     ).all()
-    claims = _read_ids(connection, claim.c.id, is_among(claim.c.conversation_id, numbers))
+    claims = _read_ids(connection, claim.c.id, make_in_condition(claim.c.conversation_id, numbers))
     runs = sorted({row.run_id for row in items})
     _shrink_samples(connection, runs, {row.id for row in items}, counts)
-    _delete_items(connection, counts, [row.id for row in items])
-    counts["claim sets with fewer claims"] += remove_claims_from_sets(connection, claims)
+    _delete_run_items_and_judgements(connection, counts, [row.id for row in items])
+    counts["claim sets with fewer claims"] += delete_claims_from_all_sets(connection, claims)
     counts["labels"] += _delete_rows(
-        connection, human_label, is_among(human_label.c.claim_id, claims)
+        connection, human_label, make_in_condition(human_label.c.claim_id, claims)
     )
-    counts["claims"] += _delete_rows(connection, claim, is_among(claim.c.id, claims))
+    counts["claims"] += _delete_rows(connection, claim, make_in_condition(claim.c.id, claims))
     documents = _read_ids(
-        connection, turn_document.c.document_id, is_among(turn_document.c.conversation_id, numbers)
+        connection,
+        turn_document.c.document_id,
+        make_in_condition(turn_document.c.conversation_id, numbers),
     )
     images = _list_images(connection, numbers)
-    _delete_rows(connection, turn_document, is_among(turn_document.c.conversation_id, numbers))
-    counts["turns"] += _delete_rows(connection, turn, is_among(turn.c.conversation_id, numbers))
+    _delete_rows(
+        connection, turn_document, make_in_condition(turn_document.c.conversation_id, numbers)
+    )
+    counts["turns"] += _delete_rows(
+        connection, turn, make_in_condition(turn.c.conversation_id, numbers)
+    )
     counts["conversations"] += _delete_rows(
-        connection, conversation, is_among(conversation.c.id, numbers)
+        connection, conversation, make_in_condition(conversation.c.id, numbers)
     )
     counts["documents"] += _delete_rows(
         connection,
         document,
-        is_among(document.c.id, documents),
+        make_in_condition(document.c.id, documents),
         document.c.id.not_in(select(turn_document.c.document_id)),
     )
     counts["images"] += _delete_unused_images(connection, images)
-    _forget_examples(connection, {(row.source, row.key) for row in names}, counts)
-    _forget_sources(connection, {row.source for row in names}, runs, counts)
-    _recount_runs(connection, runs, counts)
+    _delete_examples_of_conversations(connection, {(row.source, row.key) for row in names}, counts)
+    _remove_sources_from_runs_and_views(connection, {row.source for row in names}, runs, counts)
+    _recount_runs_and_delete_empty(connection, runs, counts)
 
 
-def _delete_items(connection: Connection, counts: Counter[str], items: Collection[int]) -> None:
+def _delete_run_items_and_judgements(
+    connection: Connection, counts: Counter[str], items: Collection[int]
+) -> None:
     """Delete what was judged in conversations of runs, and that they were."""
     for table, what in ITEM_TABLES:
-        counts[what] += _delete_rows(connection, table, is_among(table.c.run_item_id, items))
+        counts[what] += _delete_rows(
+            connection, table, make_in_condition(table.c.run_item_id, items)
+        )
     counts["judged conversations"] += _delete_rows(
-        connection, run_item, is_among(run_item.c.id, items)
+        connection, run_item, make_in_condition(run_item.c.id, items)
     )
     empty = batch.c.uid.not_in(select(batch_request.c.batch_uid))
     counts["batches"] += _delete_rows(connection, batch, empty)
 
 
-def _recount_runs(connection: Connection, runs: Sequence[int], counts: Counter[str]) -> None:
+def _recount_runs_and_delete_empty(
+    connection: Connection, runs: Sequence[int], counts: Counter[str]
+) -> None:
     """Count runs anew that lost conversations; those that have none left go."""
     left = set(
         connection.execute(
-            select(run_item.c.run_id).where(is_among(run_item.c.run_id, runs)).distinct()
+            select(run_item.c.run_id).where(make_in_condition(run_item.c.run_id, runs)).distinct()
         ).scalars()
     )
     for number in runs:
         if number in left:
-            recount_run(connection, number)
+            update_run_counters_from_items(connection, number)
             counts["runs with fewer conversations"] += 1
         else:
             _delete_empty_run(connection, number, counts)
@@ -378,7 +397,7 @@ def _delete_run_with_judgements(
             verdict.c.run_item_id.in_(select(run_item.c.id).where(run_item.c.run_id == number)),
         )
     )
-    _delete_items(
+    _delete_run_items_and_judgements(
         connection, counts, _read_ids(connection, run_item.c.id, run_item.c.run_id == number)
     )
     _delete_empty_run(connection, number, counts)
@@ -432,14 +451,14 @@ def _delete_empty_run(connection: Connection, number: int, counts: Counter[str])
 def _delete_samples(connection: Connection, samples: Collection[int], counts: Counter[str]) -> None:
     """Delete samples; labels that were given in them stay, as labels outside a sample."""
     counts["places in samples"] += _delete_rows(
-        connection, sample_claim, is_among(sample_claim.c.sample_id, samples)
+        connection, sample_claim, make_in_condition(sample_claim.c.sample_id, samples)
     )
     connection.execute(
         update(human_label)
-        .where(is_among(human_label.c.sample_id, samples))
+        .where(make_in_condition(human_label.c.sample_id, samples))
         .values(sample_id=None, stratum=None, probability=None)
     )
-    counts["samples"] += _delete_rows(connection, sample, is_among(sample.c.id, samples))
+    counts["samples"] += _delete_rows(connection, sample, make_in_condition(sample.c.id, samples))
 
 
 def _shrink_samples(
@@ -452,7 +471,9 @@ def _shrink_samples(
     of every claim that goes. Where the run is no longer what the sample was drawn from, those are
     not known, and the sample goes; its labels stay.
     """
-    for row in connection.execute(select(sample).where(is_among(sample.c.run_id, runs))).all():
+    for row in connection.execute(
+        select(sample).where(make_in_condition(sample.c.run_id, runs))
+    ).all():
         left = connection.execute(
             select(sample_claim.c.position, sample_claim.c.run_item_id, sample_claim.c.stratum)
             .where(sample_claim.c.sample_id == row.id)
@@ -519,7 +540,7 @@ def _list_images(connection: Connection, numbers: Collection[int]) -> set[str]:
         for place in (turn, turn_document)
         for row in connection.execute(
             select(place.c.images).where(
-                is_among(place.c.conversation_id, numbers),
+                make_in_condition(place.c.conversation_id, numbers),
                 func.json_array_length(place.c.images) > 0,
             )
         )
@@ -539,7 +560,7 @@ def _delete_unused_images(connection: Connection, images: Collection[str]) -> in
     return sum(_delete_rows(connection, image, image.c.sha256 == each) for each in unused)
 
 
-def _forget_examples(
+def _delete_examples_of_conversations(
     connection: Connection, gone: Collection[tuple[str, str]], counts: Counter[str]
 ) -> None:
     """Take examples out of their sets that were made of conversations which are gone.
@@ -555,7 +576,7 @@ def _forget_examples(
             )
 
 
-def _forget_sources(
+def _remove_sources_from_runs_and_views(
     connection: Connection, sources: Collection[str], runs: Collection[int], counts: Counter[str]
 ) -> None:
     """Take names of data sets of which nothing is left out of runs and saved views."""
@@ -566,7 +587,7 @@ def _forget_sources(
     )
     gone = set(sources) - left
     for row in connection.execute(
-        select(run.c.id, run.c.sources).where(is_among(run.c.id, runs))
+        select(run.c.id, run.c.sources).where(make_in_condition(run.c.id, runs))
     ).all():
         kept = [each for each in row.sources if each not in gone]
         if kept != row.sources:
@@ -583,7 +604,9 @@ def _delete_views_naming(
         terms = [
             term
             for scope in Scope
-            for term in parse_filter(row.filter, FilterContext(scope)).filter.list_terms(name)
+            for term in parse_filter(row.filter, FilterContext(scope)).filter.list_terms_with_names(
+                name
+            )
         ]
         if any(term.value.casefold() in folded for term in terms):
             counts["saved views"] += _delete_rows(connection, saved_view, saved_view.c.id == row.id)
@@ -642,12 +665,16 @@ def _without_person(value: Any, name: str) -> Any:
         case dict():
             return {key: _without_person(part, name) for key, part in value.items() if key != name}
         case list():
-            return [_without_person(part, name) for part in value if not _is_given_by(part, name)]
+            return [
+                _without_person(part, name)
+                for part in value
+                if not _is_object_given_by_person(part, name)
+            ]
         case _:
             return DELETED_PERSON if value == name else value
 
 
-def _is_given_by(value: Any, name: str) -> bool:
+def _is_object_given_by_person(value: Any, name: str) -> bool:
     """Say whether an object says that somebody gave it."""
     return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
 
@@ -670,7 +697,9 @@ def _delete_unused_claims(
         claim.c.id.not_in(select(table.c.claim_id).where(table.c.claim_id.is_not(None)))
         for table in users
     ]
-    counts["claims"] += _delete_rows(connection, claim, is_among(claim.c.id, claims), *unused)
+    counts["claims"] += _delete_rows(
+        connection, claim, make_in_condition(claim.c.id, claims), *unused
+    )
 
 
 def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
@@ -679,7 +708,7 @@ def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
     for row in connection.execute(
         select(run_item.c.conversation_id, run_item.c.id)
         .join(verdict, verdict.c.run_item_id == run_item.c.id)
-        .where(is_among(verdict.c.claim_id, claims))
+        .where(make_in_condition(verdict.c.claim_id, claims))
         .distinct()
     ):
         items.setdefault(row.conversation_id, set()).add(row.id)

@@ -287,7 +287,10 @@ class ReviewView:
     """Neighbours in the run that have something to review."""
     next: ItemId | None
     hidden: frozenset[ClaimId] = frozenset()
-    """Claims whose judge is kept from the reviewer; see `blind_view.blind_view`."""
+    """Claims whose judge is kept from the reviewer.
+
+    See `hide_judge_verdicts.hide_judge_verdicts`.
+    """
     truths_whole: bool = True
     """All truths are there; while blind, only those named for claims that are open may be."""
     missed: tuple[MissedClaim, ...] = ()

@@ -21,7 +21,7 @@ def is_in_browser(environment: Mapping[str, str]) -> bool:
     return environment.get("TEXTUAL_DRIVER", "").endswith(":WebDriver")
 
 
-def check_allowed(act: str, environment: Mapping[str, str]) -> None:
+def refuse_disallowed_act_in_browser(act: str, environment: Mapping[str, str]) -> None:
     """Refuse to write files or to start an editor from a page, unless its server allows it.
 
     Raises:
@@ -65,7 +65,7 @@ def drop_writing_keys(found: Mapping[str, ActiveBinding]) -> dict[str, ActiveBin
     return {key: each for key, each in found.items() if each.binding.id not in WRITING_KEYS}
 
 
-def writes_store(
+def is_action_writing_store(
     screen: Screen[object], action: "str | ActionParseResult", node: DOMNode | None
 ) -> bool:
     """Say whether an action that a key of a screen stands for writes into the store.

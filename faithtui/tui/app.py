@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.engine.runs.request import RunRequest
-from faithtui.tui.allowed_actions import writes_store
+from faithtui.tui.allowed_actions import is_action_writing_store
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
 from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap import palette
@@ -167,7 +167,7 @@ class FaithApp(App[None]):
         self.set_keymap(self.session.keymap)
         self.store_opener.hold_keys()
         first = self.screen_switcher.first_screen
-        self.screen_switcher.install(first)
+        self.screen_switcher.install_main_screen(first)
         await self.push_screen(first)
         if isinstance(self._driver, HangupDriver):
             # A screen that is half mounted cannot be left.
@@ -179,7 +179,7 @@ class FaithApp(App[None]):
     def start_with_opened_store(self) -> None:
         """Go on where somebody stopped, let screens read, and look for changes from now on."""
         self.store_watcher.start()
-        self.appearance.read_all_styles()
+        self.appearance.read_styles_of_all_screens()
         self.bookmark_keeper.start()
         self.screen_switcher.reload()
         self.background_runs.start()
@@ -215,7 +215,7 @@ class FaithApp(App[None]):
 
     def refresh_css(self, animate: bool = True) -> None:
         """Read all styles anew, but for the first theme: they are read in its colours at once."""
-        if not self.appearance.consume_fresh_styles():
+        if not self.appearance.consume_fresh_styles_flag():
             super().refresh_css(animate)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -264,7 +264,7 @@ class FaithApp(App[None]):
 
     def action_jump(self) -> None:
         """Put a letter on everything that one can go to."""
-        self.screen_switcher.offer_jumps()
+        self.screen_switcher.show_jump_labels()
 
     def action_command_palette(self) -> None:
         """Offer every command."""
@@ -291,7 +291,9 @@ class FaithApp(App[None]):
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
         """Do what a key stands for, or say why that cannot be done in this store."""
-        if self.session.is_read_only and writes_store(self.screen, action, default_namespace):
+        if self.session.is_read_only and is_action_writing_store(
+            self.screen, action, default_namespace
+        ):
             notify_read_only(self)
             return True
         return await super().run_action(action, default_namespace, namespaces)

@@ -279,7 +279,7 @@ def resolve_bookmark(
         if bookmark.sample is None:
             queue = _drop_missing(queue, store, run)
             if queue is not None:
-                queue.answered.update(_find_answered(queue, store, reviewer))
+                queue.answered.update(_list_answered_claims_of_queue(queue, store, reviewer))
         else:
             queue = make_sample_queue(store, SampleId(bookmark.sample), reviewer)
             queue = queue if queue.run == run else None
@@ -288,10 +288,12 @@ def resolve_bookmark(
         return place
 
 
-def _find_answered(queue: ClaimQueue, store: "Store", reviewer: str) -> set[ClaimId]:
+def _list_answered_claims_of_queue(
+    queue: ClaimQueue, store: "Store", reviewer: str
+) -> set[ClaimId]:
     """Find what of a queue was answered: the store knows it, whatever the bookmark's age."""
     claims = [claim for _, claim in queue.entries]
-    return store.reviews.list_labelled_since(reviewer, claims, queue.newest_act)
+    return store.reviews.list_claims_labelled_after_event(reviewer, claims, queue.newest_act)
 
 
 def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
@@ -302,7 +304,7 @@ def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -
     if place.claim not in cursor.answered_claims:
         return place
     cursor.move_to(place.claim)
-    for item, claim in cursor.list_next(1):
+    for item, claim in cursor.list_next_open_claims(1):
         return replace(place, item=item, claim=claim)
     return place
 
@@ -331,8 +333,8 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     if place.queue is not None:
         session.start_queue(place.queue)
     if place.blind and not session.is_blind:
-        session.hide_judge(True)
-    session.choose_item(place.item, place.claim)
+        session.set_judge_hidden(True)
+    session.choose_conversation(place.item, place.claim)
 
 
 class BookmarkKeeper:
@@ -361,10 +363,10 @@ class BookmarkKeeper:
         if self._file is None:
             return
         if self._target is not None:
-            self._go_to(self._target)
+            self._go_to_target_unless_moved(self._target)
         self.app.set_interval(WRITE_EVERY_S, self.write)
 
-    def _go_to(self, target: BookmarkTarget) -> None:
+    def _go_to_target_unless_moved(self, target: BookmarkTarget) -> None:
         """Go where somebody stopped, but not away from a screen that was chosen meanwhile."""
         switcher = self.app.screen_switcher
         restore_session(self.app.session, target)

@@ -55,14 +55,14 @@ def capitalise(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def name_references(spec: "MetricSpec") -> str:
+def get_reference_noun_plural(spec: "MetricSpec") -> str:
     """Name what units are checked against, in the plural, for headings."""
     return spec.references or "checked against"
 
 
 def reference_letter(spec: "MetricSpec") -> str:
     """Give the letter before the numbers of references, such as T for truths."""
-    return name_references(spec)[0].upper()
+    return get_reference_noun_plural(spec)[0].upper()
 
 
 def name_units_at_level(level: "ReportLevel", spec: "MetricSpec") -> tuple[str, str]:

@@ -123,7 +123,7 @@ def load_screen_class(name: str) -> type[FaithScreen]:
     return kind
 
 
-def load_all() -> None:
+def import_all_screens() -> None:
     """Import every screen; meant for a thread while the first one is already shown."""
     for name in SCREENS:
         load_screen_class(name)

@@ -80,7 +80,7 @@ class ScreenSwitcher:
         self._hidden_for: ClaimQueue | bool = False
         """The blind work for which screens were emptied; True: it is no queue."""
 
-    def install(self, name: str) -> None:
+    def install_main_screen(self, name: str) -> None:
         """Make a main screen when it is first shown."""
         if not self.app.is_screen_installed(name):
             kind = screen_catalog.load_screen_class(name)
@@ -103,7 +103,7 @@ class ScreenSwitcher:
         if remember:
             self._previous.append(self.current)
         self.current = name
-        self.install(name)
+        self.install_main_screen(name)
         for left in self.app.screen_stack:
             if isinstance(left, FaithScreen):
                 left.save_typed_text()
@@ -165,7 +165,7 @@ class ScreenSwitcher:
 
         self.app.input_queue.open_window(GoDialog(), show_chosen_screen)
 
-    def offer_jumps(self) -> None:
+    def show_jump_labels(self) -> None:
         """Put a letter on everything that one can go to."""
         from faithtui.tui.screen.jump import JumpScreen, JumpTarget, list_jump_targets
 

@@ -169,7 +169,7 @@ class Session:
 
     def record_exposure(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
         """Record that this reviewer has the judge's words on conversations in view."""
-        fresh = self._select_and_remember_unrecorded(
+        fresh = self._add_and_list_new_exposures(
             "item in all runs" if in_all_runs else "item", items
         )
         if fresh:
@@ -182,12 +182,12 @@ class Session:
         self, run: RunId, conversations: Iterable[ConversationId]
     ) -> None:
         """Record the same of conversations as a run judged them."""
-        fresh = self._select_and_remember_unrecorded(f"conversation of {run}", conversations)
+        fresh = self._add_and_list_new_exposures(f"conversation of {run}", conversations)
         if fresh:
             expose = self.store.exposures.record_conversations
             self.store.submit(expose, run, fresh, self.reviewer, urgent=True)
 
-    def _select_and_remember_unrecorded(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
+    def _add_and_list_new_exposures(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
         """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""
         keys = {each: (self.reviewer, kind, each) for each in ids}
         fresh = [each for each, key in keys.items() if key not in self.exposed]
@@ -200,7 +200,7 @@ class Session:
             self.run, self.item, self.claim, self.turn, self.item_queue = run, None, None, None, ()
             self.claim_queue = None
 
-    def choose_item(
+    def choose_conversation(
         self, item: ItemId | None, claim: ClaimId | None = None, turn: int | None = None
     ) -> None:
         """Look at a conversation of the run.
@@ -212,11 +212,11 @@ class Session:
         """
         self.item, self.claim, self.turn = item, claim, turn
 
-    def set_item_queue(self, items: Sequence[ItemId]) -> None:
+    def set_conversation_queue(self, items: Sequence[ItemId]) -> None:
         """Go through conversations of the run in this order."""
         self.item_queue = items
 
-    def hide_judge(self, hidden: bool) -> None:
+    def set_judge_hidden(self, hidden: bool) -> None:
         """Hide the judge although no queue asks for it, or stop that."""
         self.is_judge_hidden = hidden
 
@@ -263,7 +263,7 @@ class Session:
         settings = None if self.configured is None else self.configured.settings
         return self.run_environments.get_environment(settings)
 
-    def list_snapshots(self) -> "list[RunSnapshot]":
+    def list_unfinished_run_snapshots(self) -> "list[RunSnapshot]":
         """Describe all runs of this process that have not ended, newest last."""
         return [run.snapshot() for run in self.process_runs if not run.is_finished]
 

@@ -94,7 +94,7 @@ class Shutdown:
 
         if self._question in self.app.screen_stack or not self._save_typed_text():
             return
-        if self._is_finishing or not self.app.session.list_snapshots():
+        if self._is_finishing or not self.app.session.list_unfinished_run_snapshots():
             await self._quit_now()
             return
         if self.app.small_terminal.is_small:  # There is no room to ask.
@@ -118,9 +118,9 @@ class Shutdown:
         return all([each.save_typed_text() for each in screens if isinstance(each, TypedText)])
 
     def _start_finishing(self) -> None:
-        self.app.start_worker(self._finish_and_leave, group="finish", exclusive=True)
+        self.app.start_worker(self._quit_after_replies_in_flight, group="finish", exclusive=True)
 
-    async def _finish_and_leave(self) -> None:
+    async def _quit_after_replies_in_flight(self) -> None:
         """Ask for nothing more, wait for the replies in flight, and quit."""
         from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 
@@ -151,9 +151,9 @@ class Shutdown:
         """Quit without a question: there is nobody who could answer."""
         if not self.is_leaving:
             self.set_exit_code(code)
-            self.app.start_worker(self._finish_briefly_and_leave, group="leave")
+            self.app.start_worker(self._cancel_runs_and_quit, group="leave")
 
-    async def _finish_briefly_and_leave(self) -> None:
+    async def _cancel_runs_and_quit(self) -> None:
         if not self._is_finishing:
             self._is_finishing = True
             self.app.background_runs.cancel_all()
@@ -164,7 +164,7 @@ class Shutdown:
         """Wait for all runs to end, or for the app to be left; False when neither came in time."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
-        while self.app.session.list_snapshots():
+        while self.app.session.list_unfinished_run_snapshots():
             if self.is_leaving or loop.time() >= deadline:
                 return self.is_leaving
             await asyncio.sleep(_LOOK_S)

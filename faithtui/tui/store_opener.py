@@ -74,9 +74,9 @@ class StoreOpener:
 
     def _show_notes(self, store: "Store") -> None:
         """Say what whoever opens this store should know."""
-        from faithtui.store.file.location import opening_notes
+        from faithtui.store.file.location import format_opening_notes
 
-        for note in opening_notes(store):
+        for note in format_opening_notes(store):
             words = escape_text(note).text
             self.app.notify(words, severity="warning", markup=False, timeout=15)
 
@@ -119,5 +119,5 @@ def _open_store(path: Path) -> "Store":
 def _load_screens() -> None:
     """Import all screens, and what the first conversation that is opened would wait for."""
     with pause_garbage_collection():
-        screen_catalog.load_all()
+        screen_catalog.import_all_screens()
         preload_rapidfuzz()

@@ -93,22 +93,22 @@ class PasteParser(XTermParser):
                 self._is_pasting = not mark
                 if mark:
                     self._held, self._ended_at = "", self._clock()
-                kept = 0 if mark else _count_overlap(text, BRACKETED_PASTE_END)
+                kept = 0 if mark else _count_partial_mark_at_end(text, BRACKETED_PASTE_END)
                 self._kept = text[len(text) - kept :]
                 part = text[: len(text) - kept].replace("\x1b", ESCAPE_PICTURE) + mark
             elif self._held is not None:
-                part, data = self._split_held(self._held + data)
+                part, data = self._split_pasted_remainder(self._held + data)
             else:
                 before = len(self._kept)
                 text, mark, rest = (self._kept + data).partition(BRACKETED_PASTE_START)
                 self._is_pasting = bool(mark)
-                kept = 0 if mark else _count_overlap(text, BRACKETED_PASTE_START)
+                kept = 0 if mark else _count_partial_mark_at_end(text, BRACKETED_PASTE_START)
                 self._kept = text[len(text) - kept :]
                 part, data = (text + mark)[before:].replace("\n", "\r"), rest
             if part:
                 yield part
 
-    def _split_held(self, text: str) -> tuple[str, str]:
+    def _split_pasted_remainder(self, text: str) -> tuple[str, str]:
         """Cut what came behind a paste at the next mark: what is before it was pasted too.
 
         Returns:
@@ -128,6 +128,6 @@ class PasteParser(XTermParser):
         return part, text[mark.end() :]
 
 
-def _count_overlap(text: str, mark: str) -> int:
+def _count_partial_mark_at_end(text: str, mark: str) -> int:
     """Count the characters at the end of a text that may be the beginning of a mark."""
     return next((size for size in range(len(mark) - 1, 0, -1) if text.endswith(mark[:size])), 0)

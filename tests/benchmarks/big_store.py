@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
-from faithtui.store.schema.json_columns import score_to_units
+from faithtui.store.schema.json_columns import convert_score_to_integer_units
 from faithtui.store.store import Store
 from tests.store.building import SPEC
 
@@ -86,7 +86,8 @@ def _pad_to_width(connection: sqlite3.Connection, conversations: int) -> None:
     connection.execute(
         "UPDATE run SET state = 'done', conversations = :size, done = :size, windows = :size, "
         f"claims = :size * {CLAIMS}, scored = :size, score_sum = "
-        f"(SELECT sum(CAST(round(score * {score_to_units(1.0)}) AS INTEGER)) FROM run_item)",
+        f"(SELECT sum(CAST(round(score * {convert_score_to_integer_units(1.0)}) AS INTEGER)) "
+        "FROM run_item)",
         {"size": conversations},
     )
 

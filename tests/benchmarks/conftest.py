@@ -25,7 +25,7 @@ def _filled(path: Path, size: int) -> Path:
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             for window in windows_of(each):
                 store.runs.save_window(item, assess(window, LABELS))
-            store.runs.finish_item(item, ItemState.DONE, None)
+            store.runs.score_and_finish_item(item, ItemState.DONE, None)
         store.runs.set_state(run, RunState.DONE)
 
     with Store.open(path) as store:

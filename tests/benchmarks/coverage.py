@@ -35,7 +35,7 @@ from faithtui.agreement.sampling.draw import (
     make_sample_draw,
 )
 from faithtui.agreement.statistics import coefficients, detection
-from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts
+from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts_to_two
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
@@ -134,7 +134,7 @@ def expect_cells(setting: Setting) -> np.ndarray:
 def compute_truth(cells: np.ndarray) -> dict[str, float]:
     """Compute all figures of a confusion matrix."""
     whole = MatrixStack(cells)
-    strict = MatrixStack(collapse_counts(cells[None, ..., None], LABELS, ("no",))[0, ..., 0])
+    strict = MatrixStack(collapse_counts_to_two(cells[None, ..., None], LABELS, ("no",))[0, ..., 0])
     found = {
         "percent": coefficients.percent_agreement(whole),
         "kappa": coefficients.cohen_kappa(whole),

@@ -17,7 +17,7 @@ from typing import Final
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_recalibration_refusal,
-    normalise_weights,
+    scale_weights_to_effective_size,
 )
 from faithtui.agreement.statistics.recalibration import fit_recalibration
 from faithtui.agreement.statistics.verdict_threshold import evaluate_threshold
@@ -60,7 +60,7 @@ class DrawOutcome:
 
 def recalibrate(known: Sequence[LabelledProbability]) -> Calibration | None:
     """Give what a new run would be made with, all being applied that may be; None: refused."""
-    weighted = normalise_weights(known)
+    weighted = scale_weights_to_effective_size(known)
     if explain_recalibration_refusal(weighted) is not None:
         return None
     fitted, verdicts = fit_recalibration(weighted), evaluate_threshold(weighted)

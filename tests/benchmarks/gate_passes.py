@@ -29,7 +29,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import apply_warnings_to_checks
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
-from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
+from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
@@ -123,7 +123,7 @@ def _say(claim: ClaimUnit, way: str, chance: np.random.Generator) -> ClaimUnit:
 def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
     """Hold a run against thresholds, as `check_gate` does."""
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
-    report = make_prepared_report(prepared)
+    report = report_on_prepared_units(prepared)
     checks = check_thresholds(read_gate_figures(report.claims), wanted, None)
     return apply_warnings_to_checks(checks, report.warnings, prepared, report.claims, wanted)
 
@@ -214,7 +214,7 @@ def _store_run(store: Store, population: Population) -> RunId:
     for item, each, said in zip(store.runs.item_ids(run), talks, by_group.values(), strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=JUDGED.rule))
-        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
         (row,) = store.runs.item_rows([item])
         store.findings.save([ItemCheckResult(item, row.state, row.windows, ())])
     store.runs.set_state(run, RunState.DONE)

@@ -21,7 +21,7 @@ from faithtui.agreement.sampling.designs import (
     LabelledSample,
     SampledClaim,
     find_label_design,
-    restrict_sample,
+    restrict_sample_to_run,
 )
 from faithtui.agreement.sampling.draw import FrameUnit, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
@@ -114,7 +114,7 @@ def rest_on_part(
     claims = [each for each in rows if each.claim in kept]
     beyond = len(rows) - len(kept) if words_the_rest_otherwise else 0
     own = {ClaimId(len(rows) + 1 + number) for number in range(beyond)}
-    found = find_label_design(claims, restrict_sample(sample, frame, kept | own))
+    found = find_label_design(claims, restrict_sample_to_run(sample, frame, kept | own))
     return ComparedClaims(tuple(claims), FAITHFULNESS, found, ReportSettings())
 
 

@@ -1,10 +1,10 @@
 """How often intervals on a sample of a population hold its truth, over designs and error rates.
 
 Populations are made whose truth is known, drawn from as `faithtui sample` draws (sizes by
-`choose_sizes`, the claims with the smallest random numbers of each stratum), labelled and reported
-by the program's own functions. `python -m tests.benchmarks.population_coverage` from the repository
-root prints the table; `--replications`, `--designs`, `--errors`, `--sizes` and `--conversations`
-make it smaller.
+`choose_total_sizes_by_stratum`, the claims with the smallest random numbers of each stratum),
+labelled and reported by the program's own functions. `python -m
+tests.benchmarks.population_coverage` from the repository root prints the table; `--replications`,
+`--designs`, `--errors`, `--sizes` and `--conversations` make it smaller.
 
 Conversations have 2 to 14 claims. Claims and judge are those of `coverage.py`; where two in five
 conversations are, of the language `de`, errors are three times as frequent as in the others. The
@@ -33,7 +33,7 @@ from faithtui.engine.population.sample_sizes import (
     PopulationDesign,
     SizeRequest,
     StratumFacts,
-    choose_sizes,
+    choose_total_sizes_by_stratum,
 )
 from tests.benchmarks.coverage import (
     CORRELATION,
@@ -154,7 +154,7 @@ def draw_places(
         before = {f"{place:03}": int(found[place]) for place in range(number)}
         size -= size // 3
     request = SizeRequest(PopulationDesign(design), size)
-    sizes = choose_sizes(facts, request, before, setting.conversations)
+    sizes = choose_total_sizes_by_stratum(facts, request, before, setting.conversations)
     drawn = np.array([sizes[f"{place:03}"] for place in range(number)])
     places = np.concatenate(
         [

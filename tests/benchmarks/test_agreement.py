@@ -17,7 +17,7 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import (
     PreparedUnits,
     agreement_report,
-    make_prepared_report,
+    report_on_prepared_units,
     update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
@@ -192,7 +192,7 @@ def test_point_estimates_after_one_label() -> None:
     for count in (1_000, 100_000):
         made = claims(count, seed=count)
         prepared = PreparedUnits(readings(made), FAITHFULNESS, RULE)
-        report = make_prepared_report(prepared)
+        report = report_on_prepared_units(prepared)
         before = [made[count // 2]]
         after = [each._replace(human="no" if each.human == "yes" else "yes") for each in before]
 
@@ -205,7 +205,7 @@ def test_point_estimates_after_one_label() -> None:
             return seconds(lambda: update_report_without_intervals(prepared, report, before, after))
 
         def anew(prepared: PreparedUnits = prepared) -> float:
-            return seconds(lambda: make_prepared_report(prepared))
+            return seconds(lambda: report_on_prepared_units(prepared))
 
         found = best_of(5, one=one, anew=anew)
         rows.append(
@@ -290,8 +290,8 @@ from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.agreement.report.report import PreparedUnits, agreement_report, make_prepared_report
-from faithtui.agreement.report.digest import hash_units
+from faithtui.agreement.report.report import PreparedUnits, agreement_report,
+report_on_prepared_units from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.report import update_report_without_intervals
 
 def most():

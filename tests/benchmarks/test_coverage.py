@@ -27,7 +27,7 @@ from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     estimate_future_rate,
-    group_strata,
+    make_grouped_strata,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 from tests.benchmarks.measuring import table
@@ -96,7 +96,7 @@ def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
     yield "agreement", estimate_figure(PERCENT, drawn.compared)
     yield "kappa", estimate_figure(KAPPA, drawn.compared)
     yield "recall", estimate_figure(RECALL, drawn.compared.collapse(("no",)))
-    yield "corrected rate", estimate_future_rate(group_strata(drawn.conversations))
+    yield "corrected rate", estimate_future_rate(make_grouped_strata(drawn.conversations))
 
 
 def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
@@ -152,7 +152,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
     for groups in (10, 20, 40):
         for (bad, single), unfaithful in product(RARE, (0.3, 0.1)):
             chance = random.Random(groups)
-            whole = KAPPA.compute_single(
+            whole = KAPPA.compute_of_single_matrix(
                 nearly_right(20_000, bad, single, unfaithful, chance).total
             )
             assert not isinstance(whole, Reason)

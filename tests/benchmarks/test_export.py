@@ -67,7 +67,7 @@ def write_rows(path: Path, target: Path) -> int:
 def export(path: Path, target: Path, form: str) -> None:
     with Store.open(path) as store:
         exporter = RunExporter(store, RunExportRequest(RunId(1)))
-        exporter.write_flat_file("claims", form, target, force=True)  # type: ignore[arg-type]  # one of its words
+        exporter.write_jsonl_or_csv_file("claims", form, target, force=True)  # type: ignore[arg-type]  # one of its words
 
 
 def test_claims_against_one_statement_and_json_dumps(tmp_path: Path) -> None:

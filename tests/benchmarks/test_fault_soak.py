@@ -69,7 +69,7 @@ def planned(path: Path, url: str) -> RunId:
             concurrency=CONCURRENCY,
             options={"include_reason": "false"},
         )
-        return run_planner.plan_run(store, order, environ={})
+        return run_planner.save_planned_run(store, order, environ={})
 
 
 def outcome(path: Path, run: RunId) -> tuple[RunRow, list[ScoreSet | None]]:

@@ -92,7 +92,7 @@ def long_store(path: Path) -> Path:
             ]
             truths = [Truth(text(30 + number), text(20 + number)) for number in range(TURNS)]
             save(store, item, assessments(talk, said, truths))
-            for claim in store.runs.review_view(item, "ann").claims[:2]:
+            for claim in store.runs.read_review_view(item, "ann").claims[:2]:
                 store.reviews.record(
                     claim.id, "ann", Action.NOTED, None, text(60),
                     run=run, judge_verdict="no", saw_judge=False,

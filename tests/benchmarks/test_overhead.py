@@ -43,7 +43,7 @@ def order(url: str, concurrency: int) -> RunRequest:
 
 def judged(store: Store, url: str, concurrency: int) -> tuple[int, float, float]:
     """Run over everything; give the calls, the seconds it took and those of the processor."""
-    run = run_planner.plan_run(store, order(url, concurrency), environ={})
+    run = run_planner.save_planned_run(store, order(url, concurrency), environ={})
     cpu = resource.getrusage(resource.RUSAGE_SELF)
     began = time.monotonic()
     state = asyncio.run(runner.execute_run(store, run, lambda event: None))

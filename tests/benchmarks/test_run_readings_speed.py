@@ -9,7 +9,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import (
     RunAgreement,
     compute_run_agreement,
-    render_report,
+    iter_report_text,
 )
 from faithtui.store.store import Store
 from tests.benchmarks.big_store import CLAIMS, build
@@ -96,13 +96,13 @@ def test_a_report_from_the_store_to_its_files(tmp_path: Path) -> None:
             def files(store: Store = store, agreement: RunAgreement = agreement) -> float:
                 return seconds(
                     lambda: [
-                        list(render_report(store, agreement, form))
+                        list(iter_report_text(store, agreement, form))
                         for form in ("md", "json", "html")
                     ]
                 )
 
             def claims(store: Store = store, agreement: RunAgreement = agreement) -> float:
-                return seconds(lambda: sum(map(len, render_report(store, agreement, "csv"))))
+                return seconds(lambda: sum(map(len, iter_report_text(store, agreement, "csv"))))
 
             found = best_of(2, plain=plain, report=report, files=files, claims=claims)
         connection.close()

@@ -198,7 +198,7 @@ def counts(path: Path) -> dict[str, int]:
         ground = make_filter_context(store.runs.row(RunId(1)).spec.rule, Scope.CONVERSATIONS)
         return {
             word[:at]: len(
-                store.search.find_items(RunId(1), parse_filter(word[:at], ground).filter)
+                store.search.list_matching_items(RunId(1), parse_filter(word[:at], ground).filter)
             )
             for word in WORDS[-3:]
             for at in range(1, len(word) + 1)
@@ -344,7 +344,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
     with serving(latency_s=0.3) as url:
         with Store.open(path) as store:
             order = RunRequest(judge="openai:w", base_url=url, concurrency=64, limit=JUDGED)
-            run = run_planner.plan_run(store, order)
+            run = run_planner.save_planned_run(store, order)
         times: Times = {}
         idle: Times = {}
         with Terminal(app(path), environment(tmp_path)) as terminal:

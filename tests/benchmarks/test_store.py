@@ -129,7 +129,7 @@ def test_a_label_alone_and_while_a_run_writes(tmp_path: Path) -> None:
     database = Plain(tmp_path / "plain.db", "FULL")
     with Store.open(tmp_path / "s.db") as store:
         run, item = judged(store, talk("labelled", answers=12), {1: ["yes"] * 30})
-        claims = [claim.id for claim in store.runs.review_view(item, "ann").claims]
+        claims = [claim.id for claim in store.runs.read_review_view(item, "ann").claims]
         others = [talk(f"c{number}", answers=4) for number in range(400)]
         store.conversations.import_batch(others)
         busy = store.runs.create(SPEC, store.conversations.ids()[1:])

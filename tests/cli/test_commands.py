@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from faithtui.cli.commands.run.execution import execute_with_progress
+from faithtui.cli.commands.run.execution import execute_run_with_progress
 from faithtui.cli.main import app
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
@@ -114,7 +114,7 @@ def resumable(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         import_files(store, [GOOD], report=lambda progress: None)
-        run_planner.plan_run(store, RunRequest())
+        run_planner.save_planned_run(store, RunRequest())
     return path
 
 
@@ -330,7 +330,7 @@ def test_show_says_what_is_wrong_with_a_name(cli: Cli, judged: Path) -> None:
 def test_report_goes_to_stdout_in_one_format_and_to_files_in_several(
     cli: Cli, judged: Path, tmp_path: Path, store: Store
 ) -> None:
-    claim = store.runs.review_view(store.runs.item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
+    claim = store.runs.read_review_view(store.runs.item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
     store.reviews.record(
         claim.id, "ann", Action.OVERRIDDEN, "no", run=None, judge_verdict="yes", saw_judge=True
     )
@@ -532,7 +532,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
         run = planned(store)
         monkeypatch.setattr("faithtui.engine.runs.runner.execute_run", stopped)
         with pytest.raises(StoreError, match="damaged"):
-            execute_with_progress(store, run, as_json=False)
+            execute_run_with_progress(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.completion import find_completer, join_bash_words
+from faithtui.cli.completion import find_completer, rejoin_words_cut_by_bash
 from faithtui.cli.entry import COMPLETION
 from tests.docs.test_command_names import COMMANDS
 
@@ -144,7 +144,7 @@ def test_values_that_are_always_there(line: str, some: list[str], tmp_path: Path
 def test_what_bash_cut_at_colons_is_one_word(typed: str, words: str, kept: str) -> None:
     cut = typed.split("|")
     joined = tuple(words.split("|"))
-    assert join_bash_words(cut, len(cut) - 1) == (joined, len(joined) - 1, kept)
+    assert rejoin_words_cut_by_bash(cut, len(cut) - 1) == (joined, len(joined) - 1, kept)
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")

@@ -86,8 +86,8 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
             store.runs.save_window(
                 item, Assessment(window, score, (verdict,), (truth,), reason=text)
             )
-            store.runs.finish_item(item, ItemState.DONE, text, text)
-            claim = store.runs.review_view(item, "bo").claims[0].id
+            store.runs.score_and_finish_item(item, ItemState.DONE, text, text)
+            claim = store.runs.read_review_view(item, "bo").claims[0].id
             for who in ("ann", f"bo {text[:100]}"):
                 store.reviews.record(
                     claim, who, Action.NOTED, None, text,
@@ -142,7 +142,7 @@ def test_line_mode_shows_every_field_as_characters(label: Label) -> None:
 def test_what_is_named_by_people_stays_on_its_lines(label: Label, tmp_path: Path) -> None:
     path = attacked(tmp_path / "named.db", ALL[:2])
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         numbers = [
@@ -282,7 +282,7 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
 ) -> None:
     path = attacked(tmp_path / "a.db", ["plain", "\x1b[2J\n\u202e"])
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 2, 1)
         sample = store.samples.add(
@@ -316,7 +316,7 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
         assert store.check() == []
         store.samples.rows("ann")
         for item in store.runs.item_ids(run):
-            store.runs.review_view(item, "ann")
+            store.runs.read_review_view(item, "ann")
     for end in range(0, len(whole), len(whole) // 20):
         bundle.write_text(whole[:end], "utf-8")
         cut = cli("--store", path, "merge", bundle)

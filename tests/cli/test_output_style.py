@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from faithtui.cli.output import GAP, NARROWEST, Column, fit_columns, print_table
+from faithtui.cli.output import (
+    GAP,
+    NARROWEST,
+    Column,
+    choose_columns_and_widths_that_fit,
+    print_table,
+)
 from faithtui.logbook import ROOT, close_log
 from tests.cli.conftest import Cli
 from tests.docs.test_command_names import COMMANDS
@@ -154,7 +160,7 @@ def test_a_table_fits_the_terminal(columns: list[Column], room: int, data: st.Da
         data.draw(st.integers(len(each.title), 18 if each.align == "right" else 90))
         for each in columns
     ]
-    shown, fitted = fit_columns(columns, widths, room)
+    shown, fitted = choose_columns_and_widths_that_fit(columns, widths, room)
     assert shown[0] == 0
     assert shown == sorted(shown)
     assert sum(fitted[each] for each in shown) + len(GAP) * (len(shown) - 1) <= room

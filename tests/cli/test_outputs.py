@@ -30,7 +30,7 @@ WRITERS = {
 def labelled(judged: Path) -> Path:
     with Store.open(judged) as store:
         for item in store.runs.item_ids(RunId(1)):
-            for claim in store.runs.review_view(item, "ann").claims:
+            for claim in store.runs.read_review_view(item, "ann").claims:
                 store.reviews.record_verdict(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
     return judged
 

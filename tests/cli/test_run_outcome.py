@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run_outcome import DONE, INCOMPLETE, choose_exit_code, format_state
+from faithtui.cli.run_outcome import DONE, INCOMPLETE, choose_exit_code, format_run_state
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, planned, store_with
 
@@ -20,5 +20,5 @@ def test_state_and_exit_code_agree(
     with store_with(tmp_path / "s.db", [conversation("a", 1)]) as store:
         row = store.runs.row(planned(store))
     ended = replace(row, state=RunState.DONE, failed=failed, incomplete=incomplete)
-    assert (format_state(ended), choose_exit_code(ended)) == (state, code)
-    assert format_state(replace(ended, state=RunState.CANCELLED)) == "cancelled"
+    assert (format_run_state(ended), choose_exit_code(ended)) == (state, code)
+    assert format_run_state(replace(ended, state=RunState.CANCELLED)) == "cancelled"

@@ -260,7 +260,7 @@ def test_labels_given_before_the_reader_went_stay_and_no_other_is_given(home: Pa
     with Store.open(own / "s.db", create=False) as store:
         assert store.check() == []
         items = store.runs.item_ids(store.runs.rows()[0].id)
-        views = [store.runs.review_view(item, "zoe") for item in items]
+        views = [store.runs.read_review_view(item, "zoe") for item in items]
     given = [claim.human for view in views for claim in view.claims if claim.human is not None]
     assert set(given) == {"yes"}, "equal claims share a label, and no other answer was read"
 

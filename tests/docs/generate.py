@@ -349,7 +349,7 @@ def weights_of(number: int, size: int) -> list[float]:
 def demo_level() -> LevelReport:
     """Judge the demo's conversations, as `faithtui demo` does, and compare its answers."""
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
-        run = demo.prepare_demo(store, lambda progress: None)
+        run = demo.ensure_demo_in_store(store, lambda progress: None)
         asyncio.run(runner.execute_run(store, run, lambda event: None))
         return compute_run_agreement(store, run).report.primary_level
 

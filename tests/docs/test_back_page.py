@@ -6,7 +6,7 @@ from dataclasses import replace
 from faithtui.domain.estimates import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS
 from faithtui.engine.review.samples.splits import SHARES
-from faithtui.formats.examples import FORMAT, VERSION, example_json
+from faithtui.formats.examples import FORMAT, VERSION, example_to_json
 from faithtui.formats.writers.ragas_annotations import (
     INFERENCE,
     METRIC,
@@ -24,7 +24,7 @@ def test_the_table_of_fields_has_every_field_in_order() -> None:
     section = PAGE.split("## Examples")[1].split("\n## ")[0]
     first_cells = re.findall(r"^\| (`[^|]*) \|", section, re.MULTILINE)
     listed = [name for cell in first_cells for name in re.findall(r"`([a-z_]+)`", cell)]
-    assert listed == list(example_json(EXAMPLE))
+    assert listed == list(example_to_json(EXAMPLE))
     assert f"`{FORMAT}`, {VERSION} |" in section
 
 

@@ -135,7 +135,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with Store.open(made / f"{file.stem}.db") as store:
             import_files(store, [file], report=lambda progress: None)
             order = RunRequest(judge=f"replay:{replies}")
-            run = run_planner.plan_run(store, order, environ={})
+            run = run_planner.save_planned_run(store, order, environ={})
             asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
     replies.write_text("\n".join(judge.lines), encoding="utf-8")
     shutil.copy(made / "answers3.jsonl", made / "answers.jsonl")

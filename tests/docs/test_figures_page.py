@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading, make_convention
+from faithtui.agreement.imported_scores.conventions import (
+    Pooling,
+    ScaleReading,
+    make_scale_convention,
+)
 from faithtui.agreement.rating_scales import RATING_SCALES
 from faithtui.cli.main import app
 from tests.docs.generate import DOCS
@@ -28,7 +32,7 @@ def test_the_tables_of_mtrag_are_printed_by_the_command(
     "name", [scale.name for scale in RATING_SCALES if scale.name != "faithbench-span"]
 )
 def test_the_order_of_each_scale_is_that_of_the_code(name: str) -> None:
-    rule = make_convention(name)
+    rule = make_scale_convention(name)
     failing = rule.levels[: -len(rule.passing)]
     assert f"| `{name}` | {' < '.join(failing)} | {' < '.join(rule.passing)} |" in PAGE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import InputError
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.registry import READERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
@@ -26,7 +26,7 @@ def test_there_is_an_example_of_each_format() -> None:
 def test_an_example_is_recognised_and_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / "example.json"
     path.write_text(json.dumps(json.loads(EXAMPLES[name])))
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     assert dataset.reader.name == name
     found = [each.found for each in dataset.read(file)]
     assert bool(found) == (name != "faithtui-labels")

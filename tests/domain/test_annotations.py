@@ -12,17 +12,17 @@ from faithtui.domain.annotations import (
     LabelEvent,
     LabelMark,
     MarkedPassage,
-    combine_verdicts,
-    describe_event,
-    drop_withdrawn,
-    find_judge_exposures,
+    choose_majority_or_severest_verdict,
+    describe_event_without_verdict,
+    drop_withdrawn_events,
     find_redo_in_log_tail,
     find_undo_in_log_tail,
-    merge_marks,
-    next_redo,
-    next_undo,
-    replay_log,
-    toggle_mark,
+    list_claim_reviewer_exposures_to_judge,
+    list_events_to_redo,
+    list_events_to_undo,
+    merge_overlapping_evidence_marks,
+    replay_log_into_verdicts,
+    toggle_evidence_mark,
 )
 from faithtui.domain.ids import ClaimId, LabelId
 
@@ -69,15 +69,15 @@ class Log:
         return act
 
     def undo(self, reviewer: str = ANN) -> None:
-        for act in reversed(next_undo(self.acts, reviewer)):
+        for act in reversed(list_events_to_undo(self.acts, reviewer)):
             self.add(act.claim, action=Action.WITHDRAWN, reviewer=reviewer, target=act.id)
 
     def redo(self, reviewer: str = ANN) -> None:
-        for act in reversed(next_redo(self.acts, reviewer)):
+        for act in reversed(list_events_to_redo(self.acts, reviewer)):
             self.add(act.claim, action=Action.RESTORED, reviewer=reviewer, target=act.id)
 
     def says(self, claim: int = 1, reviewer: str = ANN) -> str | None:
-        found = replay_log(self.acts).get((ClaimId(claim), reviewer))
+        found = replay_log_into_verdicts(self.acts).get((ClaimId(claim), reviewer))
         return found.verdict if found else None
 
 
@@ -118,9 +118,9 @@ def test_any_sequence_of_acts_undos_and_redos_is_the_same_as_an_editor_keeping_s
             case "redo" if undone:
                 done.append(undone.pop())
     expected = dict(done)
-    found = {claim: each.verdict for (claim, _), each in replay_log(log.acts).items()}
+    found = {claim: each.verdict for (claim, _), each in replay_log_into_verdicts(log.acts).items()}
     assert found == expected
-    assert [(act.claim, act.verdict) for act in drop_withdrawn(log.acts)] == done
+    assert [(act.claim, act.verdict) for act in drop_withdrawn_events(log.acts)] == done
 
 
 odd_acts = st.tuples(
@@ -150,8 +150,8 @@ def test_the_end_of_a_log_tells_what_the_whole_log_does_or_nothing(
             batch=None if refers else batch,
         )
     end = log.acts[left_out:]
-    assert find_undo_in_log_tail(end, ANN) in (None, next_undo(log.acts, ANN))
-    assert find_redo_in_log_tail(end, ANN) in (None, next_redo(log.acts, ANN))
+    assert find_undo_in_log_tail(end, ANN) in (None, list_events_to_undo(log.acts, ANN))
+    assert find_redo_in_log_tail(end, ANN) in (None, list_events_to_redo(log.acts, ANN))
 
 
 def test_the_end_of_a_log_is_enough_for_what_was_done_last() -> None:
@@ -172,12 +172,12 @@ def test_undo_then_redo_changes_nothing(some: list[object]) -> None:
     log = Log()
     for step in some:
         follow(log, step)
-    before, top = replay_log(log.acts), next_undo(log.acts, ANN)
+    before, top = replay_log_into_verdicts(log.acts), list_events_to_undo(log.acts, ANN)
     log.undo()
     if top:
         log.redo()
-    assert replay_log(log.acts) == before
-    assert next_undo(log.acts, ANN) == top
+    assert replay_log_into_verdicts(log.acts) == before
+    assert list_events_to_undo(log.acts, ANN) == top
 
 
 @given(steps)
@@ -185,9 +185,9 @@ def test_undoing_everything_leaves_nothing(some: list[object]) -> None:
     log = Log()
     for step in some:
         follow(log, step)
-    while next_undo(log.acts, ANN):
+    while list_events_to_undo(log.acts, ANN):
         log.undo()
-    assert replay_log(log.acts) == {}
+    assert replay_log_into_verdicts(log.acts) == {}
 
 
 @given(steps, steps)
@@ -201,7 +201,11 @@ def test_reviewers_do_not_undo_each_other(ours: list[object], theirs: list[objec
                 follow(together, some[number], reviewer)
 
     def of_ann(log: Log) -> list[tuple[int, str | None]]:
-        return [(act.claim, act.verdict) for act in drop_withdrawn(log.acts) if act.reviewer == ANN]
+        return [
+            (act.claim, act.verdict)
+            for act in drop_withdrawn_events(log.acts)
+            if act.reviewer == ANN
+        ]
 
     assert of_ann(together) == of_ann(alone)
 
@@ -210,28 +214,28 @@ def test_a_new_act_clears_redo() -> None:
     log = Log()
     log.add(1, "yes")
     log.undo()
-    assert next_redo(log.acts, ANN)
+    assert list_events_to_redo(log.acts, ANN)
     log.add(2, "no")
-    assert next_redo(log.acts, ANN) == ()
+    assert list_events_to_redo(log.acts, ANN) == ()
     log.redo()
     assert log.says(1) is None
     assert log.says(2) == "no"
 
 
 def test_an_empty_log_has_nothing_to_undo_or_redo() -> None:
-    assert next_undo([], ANN) == ()
-    assert next_redo([], ANN) == ()
-    assert replay_log([]) == {}
+    assert list_events_to_undo([], ANN) == ()
+    assert list_events_to_redo([], ANN) == ()
+    assert replay_log_into_verdicts([]) == {}
 
 
 def test_imported_acts_cannot_be_undone() -> None:
     log = Log()
     log.add(1, "no", action=Action.IMPORTED)
-    assert next_undo(log.acts, ANN) == ()
+    assert list_events_to_undo(log.acts, ANN) == ()
     own = log.add(1, "yes")
-    assert next_undo(log.acts, ANN) == (own,)
+    assert list_events_to_undo(log.acts, ANN) == (own,)
     log.undo()
-    assert next_undo(log.acts, ANN) == ()
+    assert list_events_to_undo(log.acts, ANN) == ()
     assert log.says(1) == "no"
 
 
@@ -243,9 +247,9 @@ def test_a_row_that_aims_at_no_act_of_its_stack_moves_nothing(
     log = Log()
     act = log.add(1, "yes", reviewer=BEN)
     log.add(1, action=action, reviewer=ANN, target=None if target is None else LabelId(target))
-    assert next_undo(log.acts, BEN) == (act,)
-    assert next_undo(log.acts, ANN) == ()
-    assert next_redo(log.acts, ANN) == ()
+    assert list_events_to_undo(log.acts, BEN) == (act,)
+    assert list_events_to_undo(log.acts, ANN) == ()
+    assert list_events_to_redo(log.acts, ANN) == ()
 
 
 def test_acts_without_a_target_withdraw_and_restore_nothing() -> None:
@@ -253,15 +257,15 @@ def test_acts_without_a_target_withdraw_and_restore_nothing() -> None:
     act = log.add(1, "yes")
     log.add(1, action=Action.WITHDRAWN)
     log.add(1, action=Action.RESTORED)
-    assert act in drop_withdrawn(log.acts)
-    assert next_undo(log.acts, ANN) == (act,)
+    assert act in drop_withdrawn_events(log.acts)
+    assert list_events_to_undo(log.acts, ANN) == (act,)
 
 
 def test_the_last_standing_verdict_of_a_claim_counts() -> None:
     log = Log()
     log.add(1, "yes")
     log.add(1, "no", action=Action.OVERRIDDEN)
-    assert replay_log(log.acts)[ClaimId(1), ANN] == HumanVerdict(
+    assert replay_log_into_verdicts(log.acts)[ClaimId(1), ANN] == HumanVerdict(
         ClaimId(1), ANN, "no", Action.OVERRIDDEN
     )
     log.undo()
@@ -273,7 +277,7 @@ def test_a_note_keeps_the_verdict_and_a_verdict_keeps_the_note() -> None:
     log.add(1, "yes")
     log.add(1, action=Action.NOTED, note="see page 3")
     log.add(1, "no")
-    assert replay_log(log.acts)[ClaimId(1), ANN] == HumanVerdict(
+    assert replay_log_into_verdicts(log.acts)[ClaimId(1), ANN] == HumanVerdict(
         ClaimId(1), ANN, "no", Action.BLIND, "see page 3"
     )
 
@@ -281,7 +285,7 @@ def test_a_note_keeps_the_verdict_and_a_verdict_keeps_the_note() -> None:
 def test_a_note_alone_is_no_verdict() -> None:
     log = Log()
     log.add(1, action=Action.NOTED, note="later")
-    found = replay_log(log.acts)[ClaimId(1), ANN]
+    found = replay_log_into_verdicts(log.acts)[ClaimId(1), ANN]
     assert (found.verdict, found.action, found.note) == (None, None, "later")
     assert not found.is_counted
 
@@ -290,7 +294,7 @@ def test_an_empty_note_removes_the_note() -> None:
     log = Log()
     log.add(1, "yes", note="why?")
     log.add(1, action=Action.NOTED, note="")
-    assert replay_log(log.acts)[ClaimId(1), ANN].note is None
+    assert replay_log_into_verdicts(log.acts)[ClaimId(1), ANN].note is None
     assert log.says() == "yes"
 
 
@@ -298,14 +302,14 @@ def test_a_claim_with_a_removed_note_and_no_verdict_is_not_there() -> None:
     log = Log()
     log.add(1, action=Action.NOTED, note="why?")
     log.add(1, action=Action.NOTED, note="")
-    assert replay_log(log.acts) == {}
+    assert replay_log_into_verdicts(log.acts) == {}
 
 
 def test_skipping_takes_an_earlier_verdict_back() -> None:
     log = Log()
     log.add(1, "yes")
     log.add(1, action=Action.SKIPPED)
-    found = replay_log(log.acts)[ClaimId(1), ANN]
+    found = replay_log_into_verdicts(log.acts)[ClaimId(1), ANN]
     assert (found.verdict, found.action) == (None, Action.SKIPPED)
     assert not found.is_counted
 
@@ -323,7 +327,7 @@ def test_undo_and_redo_find_their_act_in_a_long_session() -> None:
         LabelEvent(LabelId(20_000 + n), ClaimId(n), ANN, Action.WITHDRAWN, target=LabelId(n))
         for n in reversed(range(5_000, 10_000))
     ]
-    (undo,), (redo,) = next_undo(log, ANN), next_redo(log, ANN)
+    (undo,), (redo,) = list_events_to_undo(log, ANN), list_events_to_redo(log, ANN)
     assert (undo.id, redo.id) == (4_999, 5_000)
 
 
@@ -335,18 +339,18 @@ def test_what_was_given_at_once_is_undone_and_redone_at_once() -> None:
     log.add(1, "yes")
     for claim in (1, 2, 3):
         log.add(claim, "no", action=Action.BULK, batch="b")
-    assert [act.claim for act in next_undo(log.acts, ANN)] == [1, 2, 3]
+    assert [act.claim for act in list_events_to_undo(log.acts, ANN)] == [1, 2, 3]
     log.undo()
     assert [log.says(claim) for claim in (1, 2, 3)] == ["yes", None, None]
     log.redo()
     assert [log.says(claim) for claim in (1, 2, 3)] == ["no", "no", "no"]
     log.undo()
     log.undo()
-    assert replay_log(log.acts) == {}
+    assert replay_log_into_verdicts(log.acts) == {}
 
 
 def state(log: Log, claim: int = 1) -> HumanVerdict:
-    return replay_log(log.acts)[ClaimId(claim), ANN]
+    return replay_log_into_verdicts(log.acts)[ClaimId(claim), ANN]
 
 
 def test_a_code_and_a_doubt_belong_to_the_verdict_and_go_with_it() -> None:
@@ -387,9 +391,12 @@ def test_having_looked_cannot_be_undone() -> None:
     log.add(1, action=Action.REVEALED)
     log.add(2, "yes", action=Action.AGREED, saw_judge=True)
     log.undo()
-    assert next_undo(log.acts, ANN) == ()
-    assert find_judge_exposures(log.acts) == {(ClaimId(1), ANN), (ClaimId(2), ANN)}
-    assert replay_log(log.acts) == {}
+    assert list_events_to_undo(log.acts, ANN) == ()
+    assert list_claim_reviewer_exposures_to_judge(log.acts) == {
+        (ClaimId(1), ANN),
+        (ClaimId(2), ANN),
+    }
+    assert replay_log_into_verdicts(log.acts) == {}
 
 
 @pytest.mark.parametrize("action", [Action.ACCEPTED, Action.BULK])
@@ -427,27 +434,27 @@ def said(*verdicts: str, action: Action = Action.BLIND) -> list[HumanVerdict]:
 def test_the_majority_wins_and_a_tie_goes_to_the_most_severe(
     verdicts: list[str], expected: str | None
 ) -> None:
-    assert combine_verdicts(said(*verdicts)) == expected
-    assert combine_verdicts(said(*verdicts)[::-1]) == expected
+    assert choose_majority_or_severest_verdict(said(*verdicts)) == expected
+    assert choose_majority_or_severest_verdict(said(*verdicts)[::-1]) == expected
 
 
 def test_the_last_adjudicated_verdict_wins_over_any_majority() -> None:
     votes = said("no", "no", "no")
     final = said("yes", "idk", action=Action.ADJUDICATED)
-    assert combine_verdicts([final[0], *votes]) == "yes"
-    assert combine_verdicts([*final, *votes]) == "idk"
+    assert choose_majority_or_severest_verdict([final[0], *votes]) == "yes"
+    assert choose_majority_or_severest_verdict([*final, *votes]) == "idk"
 
 
 def test_verdicts_that_do_not_count_are_left_out() -> None:
     bulk = said("no", "no", action=Action.BULK)
     skipped = HumanVerdict(ClaimId(1), ANN, None, Action.SKIPPED)
-    assert combine_verdicts([*bulk, skipped]) is None
-    assert combine_verdicts([*bulk, skipped, *said("yes")]) == "yes"
+    assert choose_majority_or_severest_verdict([*bulk, skipped]) is None
+    assert choose_majority_or_severest_verdict([*bulk, skipped, *said("yes")]) == "yes"
 
 
 @given(st.lists(st.sampled_from(VERDICTS), min_size=1))
 def test_a_consensus_is_one_of_the_most_frequent_verdicts(verdicts: list[str]) -> None:
-    found = combine_verdicts(said(*verdicts))
+    found = choose_majority_or_severest_verdict(said(*verdicts))
     assert found is not None
     assert verdicts.count(found) == max(verdicts.count(each) for each in verdicts)
 
@@ -466,43 +473,45 @@ def marked_characters(marks: Iterable[MarkedPassage]) -> set[tuple[str, int]]:
 
 @given(MARKS)
 def test_marks_that_meet_become_one(marks: list[MarkedPassage]) -> None:
-    merged = merge_marks(marks)
+    merged = merge_overlapping_evidence_marks(marks)
     assert marked_characters(merged) == marked_characters(marks)
     assert list(merged) == sorted(merged)
     for one, other in pairwise(merged):
         assert one.document != other.document or one.end < other.start
 
 
-@given(MARKS.map(merge_marks), MARKS.filter(bool))
+@given(MARKS.map(merge_overlapping_evidence_marks), MARKS.filter(bool))
 def test_to_mark_what_is_marked_takes_the_mark_away(
     marks: tuple[MarkedPassage, ...], more: list[MarkedPassage]
 ) -> None:
     before, stretch = marked_characters(marks), marked_characters(more[:1])
-    after = marked_characters(toggle_mark(marks, more[0]))
+    after = marked_characters(toggle_evidence_mark(marks, more[0]))
     assert after == (before - stretch if stretch <= before else before | stretch)
-    assert toggle_mark(marks, more[0]) == merge_marks(toggle_mark(marks, more[0]))
+    assert toggle_evidence_mark(marks, more[0]) == merge_overlapping_evidence_marks(
+        toggle_evidence_mark(marks, more[0])
+    )
 
 
 def test_evidence_stands_beside_the_verdict_whichever_came_first() -> None:
     log, first, second = Log(), MarkedPassage("a", 0, 3), MarkedPassage("b", 1, 2)
     log.add(action=Action.EVIDENCE, evidence=(first,))
-    (found,) = replay_log(log.acts).values()
+    (found,) = replay_log_into_verdicts(log.acts).values()
     assert (found.verdict, found.is_counted, found.has_content) == (None, False, True)
     log.add(verdict="no")
     log.add(action=Action.EVIDENCE, evidence=(first, second))
-    (found,) = replay_log(log.acts).values()
+    (found,) = replay_log_into_verdicts(log.acts).values()
     assert (found.verdict, found.evidence) == ("no", (first, second))
     log.undo()
-    (found,) = replay_log(log.acts).values()
+    (found,) = replay_log_into_verdicts(log.acts).values()
     assert (found.verdict, found.evidence) == ("no", (first,))
     log.add(action=Action.EVIDENCE)
-    (found,) = replay_log(log.acts).values()
+    (found,) = replay_log_into_verdicts(log.acts).values()
     assert found.evidence == ()
 
 
 def test_every_act_without_a_verdict_has_words_and_no_name_of_the_code() -> None:
     for mark in LabelMark:
-        words = describe_event(Action.MARKED, mark)
+        words = describe_event_without_verdict(Action.MARKED, mark)
         assert words not in ("marked", "unflag", "not-missed")
-    assert describe_event(Action.NOTED, None) == "note"
-    assert describe_event(Action.SKIPPED, None) == "skip"
+    assert describe_event_without_verdict(Action.NOTED, None) == "note"
+    assert describe_event_without_verdict(Action.SKIPPED, None) == "skip"

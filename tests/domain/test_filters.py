@@ -21,7 +21,7 @@ from faithtui.domain.filters import (
     find_reason_code,
     list_term_names,
     parse_filter,
-    read_bounds,
+    parse_score_bounds,
 )
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
 
@@ -141,7 +141,7 @@ def test_words_of_another_vocabulary_are_understood() -> None:
 def test_bounds_hold_what_they_say(
     value: str, inside: tuple[float, ...], outside: tuple[float, ...]
 ) -> None:
-    found = read_bounds(value)
+    found = parse_score_bounds(value)
     assert isinstance(found, ScoreBounds)
     assert all(map(found.contains, inside))
     assert not any(map(found.contains, outside))
@@ -149,7 +149,7 @@ def test_bounds_hold_what_they_say(
 
 @pytest.mark.parametrize("value", ["", "<", "..", "1..", "a", "<a", "١", "1e400", "nan", "- 1"])
 def test_what_is_no_bound_is_none(value: str) -> None:
-    assert read_bounds(value) is None
+    assert parse_score_bounds(value) is None
 
 
 def test_reason_codes_are_known_by_number_and_by_name() -> None:

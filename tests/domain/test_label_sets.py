@@ -17,24 +17,24 @@ from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM, SEV
     ],
 )
 def test_a_word_is_read_up_to_case_and_space(word: str, label: str) -> None:
-    assert FAITHFULNESS.find_name(word) == label
+    assert FAITHFULNESS.find_label_name_for_word(word) == label
 
 
 @pytest.mark.parametrize(
     "word", ["", " ", "yes.", "yes, clearly", "not", "no!", "yesterday", "x", "maybe", "**yes**"]
 )
 def test_no_label_is_guessed_from_a_word_that_merely_contains_it(word: str) -> None:
-    assert FAITHFULNESS.find_name(word) is None
+    assert FAITHFULNESS.find_label_name_for_word(word) is None
 
 
 @given(st.text())
 def test_reading_gives_a_label_of_the_set_or_none(word: str) -> None:
-    assert FAITHFULNESS.find_name(word) in (*FAITHFULNESS.names, None)
+    assert FAITHFULNESS.find_label_name_for_word(word) in (*FAITHFULNESS.names, None)
 
 
 def test_every_name_means_itself_and_has_a_label() -> None:
     for name in FAITHFULNESS.names:
-        assert FAITHFULNESS.find_name(name) == name
+        assert FAITHFULNESS.find_label_name_for_word(name) == name
         assert FAITHFULNESS.get_label(name).name == name
 
 

@@ -14,8 +14,8 @@ ALL = {name: value for name, value in vars(limits).items() if isinstance(value, 
 
 @pytest.mark.parametrize("limit", ALL.values(), ids=ALL)
 def test_every_limit_names_what_it_is_of_the_sizes_and_the_way_out(limit: Limit) -> None:
-    assert limit.find_problem(limit.most) is None
-    problem = limit.find_problem(limit.most + 1)
+    assert limit.find_size_problem(limit.most) is None
+    problem = limit.find_size_problem(limit.most + 1)
     assert problem == (
         f"{limit.what} may have {limit.most:,} {limit.unit}, and this has {limit.most + 1:,}; "
         f"{limit.way_out}"
@@ -34,7 +34,7 @@ def test_a_filter_of_three_thousand_words_is_one_sentence(scope: Scope) -> None:
     words = " ".join(f"w{number}" for number in range(3_000))
     found = parse_filter(words, context)
     assert found.filter == Filter()
-    assert found.problem == FILTER.find_problem(len(words))
+    assert found.problem == FILTER.find_size_problem(len(words))
     some = " ".join(["word"] * (FILTER_TERMS.most + 1))
     assert parse_filter(some, context).problem == (
         "a filter may have 100 words, and this has 101; leave some out, or put a phrase in "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.domain.rater_kinds import find_machines
+from faithtui.domain.rater_kinds import find_machine_labeller_names
 
 JUDGES = ["openai:gpt-4o-mini", "offline", "replay:folder/replies.jsonl", "openai:house-7b"]
 
@@ -17,7 +17,7 @@ JUDGES = ["openai:gpt-4o-mini", "offline", "replay:folder/replies.jsonl", "opena
     ],
 )  # fmt: skip
 def test_names_of_machines_are_found(name: str) -> None:
-    assert find_machines([name, "ann"], JUDGES) == (name,)
+    assert find_machine_labeller_names([name, "ann"], JUDGES) == (name,)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,11 @@ def test_names_of_machines_are_found(name: str) -> None:
      "phil", "agent", "Claude Dupont", "o3", "a\x1b]0;x\x07"],
 )  # fmt: skip
 def test_names_of_people_are_left_alone(name: str) -> None:
-    assert find_machines([name], JUDGES) == ()
+    assert find_machine_labeller_names([name], JUDGES) == ()
 
 
 def test_each_is_named_once_in_order() -> None:
-    assert find_machines(["model:b", "ann", "model:a", "model:b"], []) == ("model:a", "model:b")
+    assert find_machine_labeller_names(["model:b", "ann", "model:a", "model:b"], []) == (
+        "model:a",
+        "model:b",
+    )

@@ -17,35 +17,37 @@ shares = st.tuples(st.integers(0, 100), st.integers(0, 100)).map(
 
 def test_a_rule_is_never_another_one_in_a_later_version() -> None:
     """What was put aside for the test must stay there, so these answers are for ever."""
-    found = [str(RULE.find_split(f"shop/{number}")) for number in range(8)]
+    found = [str(RULE.get_split_of_group(f"shop/{number}")) for number in range(8)]
     assert found == ["train", "dev", "dev", "train", "train", "test", "train", "train"]
-    assert RULE.find_split("\ud800") in SPLITS
+    assert RULE.get_split_of_group("\ud800") in SPLITS
 
 
 @given(st.integers(), shares, st.text())
 def test_equal_rules_agree_whatever_else_is_in_the_store(
     seed: int, parts: tuple[int, int, int], group: str
 ) -> None:
-    assert SplitRule(seed, *parts).find_split(group) is SplitRule(seed, *parts).find_split(group)
+    assert SplitRule(seed, *parts).get_split_of_group(group) is SplitRule(
+        seed, *parts
+    ).get_split_of_group(group)
 
 
 @given(st.integers(), shares, st.lists(st.text(), max_size=20))
 def test_a_part_without_a_share_is_empty(
     seed: int, parts: tuple[int, int, int], groups: list[str]
 ) -> None:
-    found = {SplitRule(seed, *parts).find_split(group) for group in groups}
+    found = {SplitRule(seed, *parts).get_split_of_group(group) for group in groups}
     assert found <= {split for split, share in zip(SPLITS, parts, strict=True) if share}
 
 
 @given(st.integers(), st.text(), st.integers(0, 99))
 def test_a_larger_train_share_keeps_what_was_in_train(seed: int, group: str, share: int) -> None:
     smaller, larger = (SplitRule(seed, each, 0, 100 - each) for each in (share, share + 1))
-    if smaller.find_split(group) is Split.TRAIN:
-        assert larger.find_split(group) is Split.TRAIN
+    if smaller.get_split_of_group(group) is Split.TRAIN:
+        assert larger.get_split_of_group(group) is Split.TRAIN
 
 
 def test_parts_have_their_shares_about() -> None:
-    found = Counter(RULE.find_split(f"group {number}") for number in range(10_000))
+    found = Counter(RULE.get_split_of_group(f"group {number}") for number in range(10_000))
     for split, share in zip(SPLITS, RULE.shares, strict=True):
         assert abs(found[split] / 10_000 - share / 100) < 0.02
 
@@ -53,7 +55,9 @@ def test_parts_have_their_shares_about() -> None:
 def test_another_seed_is_another_split() -> None:
     groups = [f"group {number}" for number in range(100)]
     other = SplitRule(1, *RULE.shares)
-    moved = sum(RULE.find_split(group) is not other.find_split(group) for group in groups)
+    moved = sum(
+        RULE.get_split_of_group(group) is not other.get_split_of_group(group) for group in groups
+    )
     assert 30 < moved < 80  # 56 in a hundred by chance: 1 - (0.6² + 0.2² + 0.2²)
 
 

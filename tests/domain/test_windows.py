@@ -6,7 +6,7 @@ from faithtui.domain.conversation import Role, Turn
 from faithtui.domain.windows import (
     Interaction,
     cut_sliding_windows,
-    list_left_out_turns,
+    list_turns_outside_interactions,
     split_into_interactions,
 )
 
@@ -76,7 +76,7 @@ def test_no_turn_is_lost_repeated_or_reordered(roles: str) -> None:
     kept = [turn for part in found for turn in part.turns]
     assert kept == list(range(len(kept)))
     assert [part.position for part in found] == list(range(len(found)))
-    left_out = list_left_out_turns(turns, found)
+    left_out = list_turns_outside_interactions(turns, found)
     assert [*kept, *left_out] == list(range(len(turns)))
 
 
@@ -168,4 +168,4 @@ def test_a_size_below_1_gives_as_many_empty_windows(size: int) -> None:
 
 def test_an_unanswered_question_is_left_out() -> None:
     turns = turns_of("uauu")
-    assert list_left_out_turns(turns, split_into_interactions(turns)) == (2, 3)
+    assert list_turns_outside_interactions(turns, split_into_interactions(turns)) == (2, 3)

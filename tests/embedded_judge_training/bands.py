@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from faithtui.judges.embedded.overlap import compute_probability
+from faithtui.judges.embedded.overlap import compute_support_probability
 from tests.embedded_judge_training.figures import Judged, area_under_curve, balanced_accuracy
 from tests.embedded_judge_training.sources import SOURCES
 from tests.embedded_judge_training.training import Row, fit_left_out, read_rows
@@ -28,7 +28,9 @@ def main() -> None:
     with parser.parse_args().data.open(encoding="utf-8") as lines:
         rows = read_rows(lines)
     apart = fit_left_out(rows)
-    judged = [(row, compute_probability(row.parts, apart[row.source.family])) for row in rows]
+    judged = [
+        (row, compute_support_probability(row.parts, apart[row.source.family])) for row in rows
+    ]
     print("| probability | truly supported |\n| --- | --- |")
     for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
         kept = [each for each in judged if each[0].source.family in _EVEN and low <= each[1] < high]

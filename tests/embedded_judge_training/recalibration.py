@@ -22,15 +22,15 @@ from typing import Final
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_recalibration_refusal,
-    normalise_weights,
+    scale_weights_to_effective_size,
 )
 from faithtui.agreement.statistics.recalibration import fit_recalibration
 from faithtui.agreement.statistics.verdict_threshold import (
     SHIPPED_THRESHOLD,
     evaluate_threshold,
-    measure_verdicts,
+    measure_verdict_accuracy,
 )
-from faithtui.judges.embedded.overlap import compute_probability
+from faithtui.judges.embedded.overlap import compute_support_probability
 from tests.embedded_judge_training.sources import SOURCES
 from tests.embedded_judge_training.training import fit_left_out, read_rows
 
@@ -51,7 +51,7 @@ def read_probabilities(data: Path) -> Mapping[str, list[LabelledProbability]]:
     models = fit_left_out(rows)
     found: dict[str, list[LabelledProbability]] = defaultdict(list)
     for row in rows:
-        chance = compute_probability(row.parts, models[row.source.family])
+        chance = compute_support_probability(row.parts, models[row.source.family])
         is_clash = any(part.alignment.clash is not None for part in row.parts)
         is_yes = chance >= SHIPPED_THRESHOLD and not is_clash
         found[row.source.name].append(
@@ -70,7 +70,7 @@ def read_probabilities(data: Path) -> Mapping[str, list[LabelledProbability]]:
 def balanced_accuracy(claims: Claims, threshold: float) -> float:
     """Measure verdicts that begin at a threshold."""
     says_yes = [not each.is_clash and each.chance >= threshold for each in claims]
-    found = measure_verdicts(claims, says_yes).balanced_accuracy
+    found = measure_verdict_accuracy(claims, says_yes).balanced_accuracy
     assert found is not None
     return found
 
@@ -153,7 +153,7 @@ def draw_by_verdict(claims: Claims, labels: int, chance: random.Random) -> dict[
 
 def measure_draw(claims: Claims, weights: Mapping[int, float]) -> float:
     """Give what the suggested threshold changes balanced accuracy of the other claims by."""
-    known = normalise_weights(
+    known = scale_weights_to_effective_size(
         [replace(claims[place], weight=weight) for place, weight in weights.items()]
     )
     if explain_recalibration_refusal(known) is not None:

@@ -25,8 +25,8 @@ from typing import Any, Final
 
 from faithtui.domain.text.sentence_index import SentenceIndex, index_passages
 from faithtui.domain.text.sentences import SentenceKind, split_answer
-from faithtui.judges.embedded.features import SentenceComparison, compare_sentence
-from faithtui.judges.embedded.overlap import collect_evidence, compute_probability
+from faithtui.judges.embedded.features import SentenceComparison, compare_claim_with_context
+from faithtui.judges.embedded.overlap import collect_evidence, compute_support_probability
 from faithtui.judges.embedded.weights import (
     FEATURE_SIGNS,
     FEATURES,
@@ -123,7 +123,10 @@ class Fit:
 def features_digest() -> str:
     """Twelve hexadecimal digits that change when a feature comes to mean something else."""
     measured = [
-        [round(value, 9) for value in compare_sentence(claim, index_passages((context,))).features]
+        [
+            round(value, 9)
+            for value in compare_claim_with_context(claim, index_passages((context,))).features
+        ]
         for claim, context in PROBES
     ]
     return hashlib.sha256(json.dumps([FEATURE_SIGNS, measured]).encode()).hexdigest()[:12]
@@ -145,7 +148,7 @@ def read_rows(lines: Iterable[str]) -> list[Row]:
         sentences = split_answer(given["claim"])
         stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
         texts = [each.text for each in stating] or [""]
-        parts = tuple(compare_sentence(text, last[1]) for text in texts)
+        parts = tuple(compare_claim_with_context(text, last[1]) for text in texts)
         first, among = _evidence_hits(given, parts, last[1])
         rows.append(
             Row(
@@ -379,7 +382,7 @@ def _measured(
 def _figures(rows: Sequence[Row], weights: OverlapWeights, draws: int) -> dict[str, object]:
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for row in rows:
-        chance = compute_probability(row.parts, weights)
+        chance = compute_support_probability(row.parts, weights)
         has_clash = any(part.alignment.clash is not None for part in row.parts)
         groups[row.group].append((row.is_supported, chance, chance >= 0.5 and not has_clash))
     return {

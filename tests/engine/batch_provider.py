@@ -77,7 +77,7 @@ class Provider:
             batch=True,
             **how,  # type: ignore[arg-type]  # checked by the class
         )
-        return run_planner.plan_run(store, request, environ={}, environment=environment)
+        return run_planner.save_planned_run(store, request, environ={}, environment=environment)
 
     def _answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
         prompt = body["messages"][-1]["content"]
@@ -131,7 +131,7 @@ def judged(store: Store, run: RunId) -> list[Json]:
     """Say everything a run found, without what tells runs apart."""
     found: list[Json] = []
     for item in store.runs.item_ids(run):
-        view = store.runs.review_view(item, "ann")
+        view = store.runs.read_review_view(item, "ann")
         windows = [(each.position, each.score) for each in view.windows]
         claims = [
             (each.turn, each.text, [(said.label, said.reason) for said in each.verdicts])

@@ -43,7 +43,7 @@ def store_with(path: Path, conversations: Sequence[Conversation]) -> Store:
 
 def planned(store: Store, **changes: object) -> RunId:
     """Plan a run over everything in the store."""
-    return run_planner.plan_run(store, RunRequest(**changes), environ={})  # type: ignore[arg-type]  # tests
+    return run_planner.save_planned_run(store, RunRequest(**changes), environ={})  # type: ignore[arg-type]  # tests
 
 
 class CountingJudge(LocalJudge):

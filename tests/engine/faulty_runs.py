@@ -104,7 +104,7 @@ def ordered(
     request = RunRequest(
         judge=f"{name}:m", base_url=server.url, options=NO_REASONS, batch=way == "batch"
     )
-    return run_planner.plan_run(
+    return run_planner.save_planned_run(
         store,
         replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
         environ={},
@@ -218,5 +218,5 @@ def calls_of(store: Store, ran: Ran) -> list[CallRow]:
 
 def verdicts_of(store: Store, item: ItemId) -> list[ClaimView]:
     """Read the claims of a conversation of a run that got a verdict."""
-    claims = store.runs.review_view(item, "ann").claims
+    claims = store.runs.read_review_view(item, "ann").claims
     return [claim for claim in claims if claim.home_verdict.label is not None]

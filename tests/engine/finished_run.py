@@ -65,7 +65,7 @@ def run_over(
     for item, each in zip(items, them, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
-        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.save(
         [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
     )
@@ -85,7 +85,7 @@ def label(
     """Say something about every claim of a run, or some."""
     given: list[NewEvent] = []
     for number, item in enumerate(store.runs.item_ids(run)):
-        for place, claim in enumerate(store.runs.review_view(item, by).claims):
+        for place, claim in enumerate(store.runs.read_review_view(item, by).claims):
             word = claim.home_verdict.label or ""
             verdict = person(number, place, word)
             if verdict is not None and (only is None or claim.id in only):

@@ -67,7 +67,7 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
     file.write_text("", encoding="utf-8")
     with Store.open(copy) as opened_store:
         request = RunRequest(judge=f"replay:{file}", **order)  # type: ignore[arg-type]  # tests
-        run = run_planner.plan_run(opened_store, request, environ={})
+        run = run_planner.save_planned_run(opened_store, request, environ={})
         judge = Learner()
         asyncio.run(runner.execute_run(opened_store, run, lambda event: None, judge=opened(judge)))
     file.write_text("\n".join(judge.lines), encoding="utf-8")
@@ -77,7 +77,7 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
 def judged(store: Store, **order: object) -> RunId:
     """Make a run from beginning to end."""
     request = RunRequest(**order)  # type: ignore[arg-type]  # tests
-    run = run_planner.plan_run(store, request, environ={})
+    run = run_planner.save_planned_run(store, request, environ={})
     asyncio.run(runner.execute_run(store, run, lambda event: None))
     return run
 
@@ -93,7 +93,7 @@ def label(
 ) -> None:
     """Let people say something of every claim of a run; None: they say nothing."""
     for item in store.runs.item_ids(run):
-        for claim in store.runs.review_view(item, "").claims:
+        for claim in store.runs.read_review_view(item, "").claims:
             word = verdict(claim.text)
             if word is None:
                 continue

@@ -17,7 +17,7 @@ from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportRes
 from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.errors import ConfigError
 from faithtui.formats.files import record_files
-from faithtui.formats.files.byte_streams import ByteStream, open_byte_stream
+from faithtui.formats.files.byte_streams import ByteStream, open_file_or_stdin_as_utf8
 from faithtui.formats.readers.conversations import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
@@ -501,12 +501,12 @@ def test_a_file_that_comes_alone_is_opened_once(
 ) -> None:
     """Its first record may be large, and memory that held it is not given back at once."""
     opened: list[Path] = []
-    open_stream = open_byte_stream
+    open_stream = open_file_or_stdin_as_utf8
 
     def count(path: Path) -> ByteStream:
         opened.append(path)
         return open_stream(path)
 
-    monkeypatch.setattr(record_files, "open_byte_stream", count)
+    monkeypatch.setattr(record_files, "open_file_or_stdin_as_utf8", count)
     run(store, GOOD)
     assert opened == [GOOD]

@@ -50,7 +50,7 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
             plan.delete(counted)
     assert store.conversations.count() == 2
     assert len(store.runs.rows()) == 1
-    store.workers.remove_worker("me")
+    store.workers.remove_worker_and_leases("me")
     plans[1].delete(counts[1])
     assert store.conversations.count() == 0
 
@@ -58,7 +58,7 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
 async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
     store: Store, tmp_path: Path
 ) -> None:
-    run = run_planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
+    run = run_planner.save_planned_run(store, RunRequest(judge="vllm:w"), environ={})
     plan = deletion.plan_run_deletion(store, run, "ann")
     counts = plan.count_rows()
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
@@ -77,7 +77,7 @@ def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
 
 
 async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Path) -> None:
-    run = run_planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
+    run = run_planner.save_planned_run(store, RunRequest(judge="vllm:w"), environ={})
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     words = f"call them back with `faithtui batch cancel {run}`"
     with pytest.raises(StoreError, match=words):
@@ -122,7 +122,7 @@ async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -
     second = planned(store, claims_run=first)
     delete(deletion.plan_run_deletion(store, first, "ann"))
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
-    assert store.run_contents.count_reasons(second, ItemState.SKIPPED) == {
+    assert store.run_contents.count_conversations_by_state_reason(second, ItemState.SKIPPED) == {
         "the run whose claims it judges was deleted": 2
     }
 

@@ -25,14 +25,14 @@ from faithtui.domain.scores import ScoreState
 from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.review.judge_facts import describe_judge
-from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts
-from faithtui.engine.runs.run_execution import rebuild_metric
+from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts_with_examples
+from faithtui.engine.runs.run_execution import rebuild_and_check_metric
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.readers.deepeval_runs import parse_verbose_log
 from faithtui.formats.writers.flat_files import format_json_lines
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
-from faithtui.formats.writers.ragas_rows import make_ragas_rows
-from faithtui.judges.providers.prices import read_prices
+from faithtui.formats.writers.ragas_rows import format_ragas_row_lines
+from faithtui.judges.providers.prices import read_price_table
 from faithtui.metrics.registry import build
 from faithtui.store.records import ReviewView, RunState
 from faithtui.store.store import Store
@@ -117,7 +117,7 @@ def write_run(tmp_path: Path, log: str) -> Path:
 
 def review(store: Store, number: int = 1) -> ReviewView:
     [item] = store.runs.item_ids(RunId(number))
-    return store.runs.review_view(item, "ann")
+    return store.runs.read_review_view(item, "ann")
 
 
 def test_windows_come_in_their_own_order_whatever_that_of_the_log(
@@ -290,7 +290,7 @@ def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = FOLDER / "llamaindex_evaluation_results.json"
-    finish = store.runs.finish_item
+    finish = store.runs.score_and_finish_item
     calls = 0
 
     def fail_at_third(*given: Any) -> None:
@@ -301,7 +301,7 @@ def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
         finish(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.runs, "finish_item", fail_at_third)
+        patch.setattr(store.runs, "score_and_finish_item", fail_at_third)
         with pytest.raises(KeyboardInterrupt):
             run(store, path)
     half = store.runs.row(RunId(1))
@@ -333,11 +333,11 @@ def test_a_run_that_was_imported_says_so_and_has_no_parameters(store: Store) -> 
     assert row.spec.is_imported
     assert row.spec.profile.describe() == ""
     said = "run 1 was imported: nothing was asked, its prompts and parameters are not known"
-    assert describe_judge(store, row, read_prices()) == f"imported:llamaindex\n\n{said}"
+    assert describe_judge(store, row, read_price_table()) == f"imported:llamaindex\n\n{said}"
     with pytest.raises(StoreError, match=said):
-        read_run_prompts(store, RunId(1))
+        read_run_prompts_with_examples(store, RunId(1))
     with pytest.raises(ConfigError, match=f"{said}; start a new run"):
-        rebuild_metric(store, row)
+        rebuild_and_check_metric(store, row)
     first = list_prompt_sets(store)[0]
     assert (first.runs, first.is_known) == ((RunId(1),), False)
 
@@ -454,7 +454,7 @@ def test_verdicts_on_answers_keep_their_label_and_judge(
     if kind == "claims":
         text = "".join(format_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
     else:
-        text = "".join(make_ragas_rows(of, talk))
+        text = "".join(format_ragas_row_lines(of, talk))
     path.write_text(text)
     made = {each.metric: each for each in run(store, path).files[0].runs}["llamaindex-faithfulness"]
     assert made.judge == "imported:faithfulness"
@@ -490,7 +490,7 @@ def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
 def test_a_run_of_an_earlier_import_is_known_again() -> None:
     """Its fingerprint is in stores: another way to make it would import every judge anew."""
     values = [["k", "h", {"b": 1.0, "a": None, "reason": 'café "x"'}], ["k2", "h", {}]]
-    found = imported_runs._make_fingerprint("zoë", "imported:j", iter(values))
+    found = imported_runs._hash_imported_judgements("zoë", "imported:j", iter(values))
     assert found == "imported/1 a8f4f1dafe184de886e982157db1c932"
 
 
@@ -525,5 +525,7 @@ def test_a_run_of_more_conversations_than_are_looked_for_at_once_is_whole(
     assert made.conversations == 5
     assert store.runs.row(RunId(1)).state is RunState.DONE
     items = store.runs.item_ids(RunId(1))
-    labels = [store.runs.review_view(each, "ann").claims[0].verdicts[0].label for each in items]
+    labels = [
+        store.runs.read_review_view(each, "ann").claims[0].verdicts[0].label for each in items
+    ]
     assert sorted(map(str, labels)) == ["no", "no", "no", "yes", "yes"]

@@ -8,7 +8,7 @@ from faithtui.engine.judge_check import JudgeCheckResult, try_judge
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError, InputError, JudgeError
 from faithtui.judges.base import OutputFormat
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import read_price_table
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
 
 KEY = "sk-very-secret-0123456789"
@@ -218,7 +218,7 @@ async def test_what_is_no_judge_and_files_that_are_not_there_are_told() -> None:
 
 async def test_a_listed_price_is_added_up(server: FakeServer) -> None:
     server.answer(openai_body(verdicts(["yes", "no", "no"])))
-    environment = RunEnvironment(prices=read_prices())
+    environment = RunEnvironment(prices=read_price_table())
     trial = await tried(server, "openai:unheard-of", environment=environment)
     # On this machine nobody bills.
     assert trial.cost_nusd == 0

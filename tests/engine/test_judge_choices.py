@@ -13,7 +13,7 @@ from faithtui.engine.judge_choices import (
     list_judge_choices,
 )
 from faithtui.judges.providers.endpoints import PROVIDERS
-from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.providers.prices import PriceTable, read_price_table
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 from tests.judges.fake_server import fake_server
@@ -36,7 +36,7 @@ def choices(
     prices: PriceTable | None = None,
 ) -> dict[tuple[str, str | None], JudgeChoice]:
     found = list_judge_choices(
-        store.runs.rows(), configured, prices or read_prices(), environ, servers=servers
+        store.runs.rows(), configured, prices or read_price_table(), environ, servers=servers
     )
     named = {(each.judge, each.base_url): each for each in found}
     assert len(named) == len(found)
@@ -94,7 +94,7 @@ def test_a_judge_that_nobody_can_ask_any_more_is_left_out(store: Store) -> None:
     run = planned(store)
     row = store.runs.row(run)
     gone = replace(row, spec=replace(row.spec, judge="uninstalled:model"))
-    found = list_judge_choices([gone], OFFLINE, read_prices(), {})
+    found = list_judge_choices([gone], OFFLINE, read_price_table(), {})
     assert [each.judge for each in found] == ["offline", "openai:MODEL", "anthropic:MODEL"]
 
 

@@ -9,10 +9,10 @@ from faithtui.domain.probes.perturbations import Effect, ProbeKind
 from faithtui.engine.calls.rate_limiter import RateLimiter, SpeedLimit
 from faithtui.engine.judge_trials import (
     TrialVerdict,
-    compute_family_figures,
-    compute_total_figures,
+    compute_accuracy_by_family,
+    compute_accuracy_of_all_families,
     judge_labelled_claims,
-    probe_judge,
+    probe_verdict_stability,
 )
 from faithtui.errors import JudgeAuthFailed, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
@@ -75,7 +75,7 @@ async def test_a_trial_keeps_to_the_limit_of_requests_a_minute() -> None:
     )
     assert sorted(waits) == [9.0, 19.0], "six a minute, but for the second that is saved up"
     waits.clear()
-    await probe_judge(CopyJudge(), CLAIMS, limiter=limiter)
+    await probe_verdict_stability(CopyJudge(), CLAIMS, limiter=limiter)
     assert len(waits) > 2 * len(CLAIMS)
 
 
@@ -83,7 +83,7 @@ async def test_a_question_that_fails_leaves_a_claim_without_verdict() -> None:
     pairs = [(each.claim, each.passages) for each in CLAIMS]
     said = await judge_labelled_claims(CopyJudge(refused=CLAIMS[0].claim), pairs)
     assert said[0] == TrialVerdict(None, None)
-    (first, _) = compute_family_figures(CLAIMS, said)
+    (first, _) = compute_accuracy_by_family(CLAIMS, said)
     assert (first.without_verdict, first.accuracy) == (1, 0.5)
 
 
@@ -128,7 +128,7 @@ def test_figures_by_hand() -> None:
         TrialVerdict("no", 0.1),
         TrialVerdict("yes", 0.6),
     ]
-    (found,) = compute_family_figures(rows, said)
+    (found,) = compute_accuracy_by_family(rows, said)
     assert (found.claims, found.supported, found.said_no, found.precision_of_no) == (4, 2, 1, 1.0)
     assert (found.accuracy, found.balanced_accuracy) == (0.5, 0.5)
     assert found.auroc == 0.75  # 0.9 beats both, 0.4 beats 0.1 alone
@@ -138,23 +138,23 @@ def test_figures_by_hand() -> None:
 def test_claims_without_family_are_no_total() -> None:
     rows = [LabelledClaim("x", (), True, None, family) for family in ("all", "f", "f")]
     said = [TrialVerdict("no", None), TrialVerdict("yes", None), TrialVerdict("yes", None)]
-    found = compute_family_figures(rows, said)
+    found = compute_accuracy_by_family(rows, said)
     assert [(each.family, each.claims, each.accuracy) for each in found] == [
         ("(none)", 1, 0.0),
         ("f", 2, 1.0),
     ]
-    total = compute_total_figures(rows, said)
+    total = compute_accuracy_of_all_families(rows, said)
     assert (total.family, total.claims, total.accuracy) == ("all", 3, 2 / 3)
 
 
 def test_one_kind_of_label_has_no_balance_and_no_area() -> None:
-    (found,) = compute_family_figures(CLAIMS[:2], [TrialVerdict("yes", None)] * 2)
+    (found,) = compute_accuracy_by_family(CLAIMS[:2], [TrialVerdict("yes", None)] * 2)
     assert (found.accuracy, found.balanced_accuracy, found.auroc) == (1.0, None, None)
     assert (found.calibration_error, found.precision_of_no) == (None, None)
 
 
 async def test_probes_count_verdicts_that_changed() -> None:
-    found = {each.kind: each for each in await probe_judge(CopyJudge(), CLAIMS)}
+    found = {each.kind: each for each in await probe_verdict_stability(CopyJudge(), CLAIMS)}
     # A word-for-word judge: padding takes both yes away, and an instruction gives one.
     assert (found[ProbeKind.VERBOSITY].probes, found[ProbeKind.VERBOSITY].changed) == (3, 2)
     # Two of the three were a yes before, so that there was nothing to gain.
@@ -166,7 +166,7 @@ async def test_probes_count_verdicts_that_changed() -> None:
     assert found[ProbeKind.NEGATION_ADDED].probes == 1
     assert ProbeKind.COPY not in found
     assert all(0 <= each.low <= each.share <= each.high <= 1 for each in found.values())
-    assert await probe_judge(CopyJudge(), CLAIMS) == list(found.values())
+    assert await probe_verdict_stability(CopyJudge(), CLAIMS) == list(found.values())
 
 
 async def test_the_share_of_instructions_obeyed_does_not_depend_on_the_labels() -> None:
@@ -175,7 +175,7 @@ async def test_the_share_of_instructions_obeyed_does_not_depend_on_the_labels() 
         claims = (*CLAIMS[:1] * supported, refused)
         (found,) = (
             each
-            for each in await probe_judge(CopyJudge(), claims)
+            for each in await probe_verdict_stability(CopyJudge(), claims)
             if each.kind is ProbeKind.INJECTION
         )
         assert (found.probes, found.changed, found.share) == (1, 1, 1.0)

@@ -19,7 +19,7 @@ import pytest
 from faithtui.domain.limits import MB
 from faithtui.errors import InputError
 from faithtui.formats.files import arrow_batches
-from faithtui.formats.files.columns import read_column_records
+from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 from faithtui.formats.files.flatbuffer import FlatTable
 from faithtui.formats.files.record_files import RecordFile
 
@@ -84,7 +84,7 @@ def write_arrow(
 
 
 def read_rows(path: Path, shape: str = "file") -> list[Any]:
-    return list(read_column_records(path, HEADS[shape]))
+    return list(read_parquet_or_arrow_rows(path, HEADS[shape]))
 
 
 def make_plain(value: Any) -> Any:
@@ -141,7 +141,7 @@ def test_of_a_large_batch_a_few_rows_are_held(tmp_path: Path, packing: str | Non
     pa.default_memory_pool().release_unused()
     before = pa.total_allocated_bytes()
     tracemalloc.start()
-    rows = read_column_records(path, HEADS["file"])
+    rows = read_parquet_or_arrow_rows(path, HEADS["file"])
     for number, row in enumerate(rows):
         assert isinstance(row, dict)
         assert row == {"text": texts[number], "view": texts[number]}
@@ -223,7 +223,7 @@ def test_a_length_that_cannot_be_is_damage(tmp_path: Path, size: int) -> None:
     message = FlatTable.read_root(described)
     batch = message.read_table(2)
     assert batch is not None
-    places = [message._find_field(3), batch._find_field(0)]
+    places = [message._find_field_offset(3), batch._find_field_offset(0)]
     first, count = batch._find_list_start_and_count(2, 16)
     places += [first + 8 * each for each in range(2, 2 * count)]
     for place in places:
@@ -241,11 +241,11 @@ def test_a_length_that_cannot_be_is_damage(tmp_path: Path, size: int) -> None:
 READ_ALL = """
 import json, sys
 from pathlib import Path
-from faithtui.formats.files.columns import read_column_records
+from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 found = {}
 for path in sorted(Path(sys.argv[1]).iterdir()):
     try:
-        rows = list(read_column_records(path, path.read_bytes()[:20]))
+        rows = list(read_parquet_or_arrow_rows(path, path.read_bytes()[:20]))
         found[path.name] = ["rows", str(len(rows))]
     except Exception as error:
         found[path.name] = [type(error).__name__, str(error)]
@@ -354,11 +354,11 @@ READ_ON_A_FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from faithtui.errors import InputError
-from faithtui.formats.files.columns import read_column_records
+from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
 try:
-    print(len(list(read_column_records(Path(sys.argv[1]), b"ARROW1"))))
+    print(len(list(read_parquet_or_arrow_rows(Path(sys.argv[1]), b"ARROW1"))))
 except InputError as error:
     print(error)
 """

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import InputError
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from tests.formats.test_detection import refusal
@@ -139,4 +139,4 @@ def test_without_pyarrow_the_way_out_is_told(
     path = write_columns(tmp_path / "data", "parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'faithtui\[parquet\]'"):
-        open_dataset(path, FormatChoice(), None)
+        open_file_and_detect_format(path, FormatChoice(), None)

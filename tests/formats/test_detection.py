@@ -20,11 +20,11 @@ from faithtui.formats.readers.datasets import (
     FormatChoice,
     list_files,
     make_shard_dataset_name,
-    open_dataset,
+    open_file_and_detect_format,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.readers.registry import READERS
-from faithtui.formats.readers.values.suggestions import read_key_map, suggest_key
+from faithtui.formats.readers.values.suggestions import parse_map_options, suggest_key
 from tests.formats.test_real_formats import FOLDER, contexts, read, texts
 
 FIXTURES = sorted(path for path in FOLDER.iterdir() if path.suffix != ".md")
@@ -38,7 +38,7 @@ def write(path: Path, *records: object) -> Path:
 
 def refusal(path: Path, choice: FormatChoice | None = None) -> str:
     with pytest.raises(InputError) as raised:
-        list(open_dataset(path, choice or FormatChoice(), None)[0].read())
+        list(open_file_and_detect_format(path, choice or FormatChoice(), None)[0].read())
     return str(raised.value)
 
 
@@ -129,7 +129,7 @@ def test_a_file_of_no_known_format_is_told_with_its_keys(tmp_path: Path) -> None
 
 def test_keys_are_read_under_the_names_they_are_mapped_to(tmp_path: Path) -> None:
     row = {"frage": "q", "inner": {"deep": {"reply": "An answer."}}, "belege": ["p"]}
-    renames = read_key_map(["question=frage", "answer=inner.deep.reply", "contexts=belege"])
+    renames = parse_map_options(["question=frage", "answer=inner.deep.reply", "contexts=belege"])
     [conversation], _ = read(write(tmp_path / "x.jsonl", row), choice=FormatChoice(renames=renames))
     assert texts([conversation]) == [("user", "q"), ("assistant", "An answer.")]
     assert contexts([conversation]) == [["p"]]
@@ -145,7 +145,7 @@ def test_keys_are_read_under_the_names_they_are_mapped_to(tmp_path: Path) -> Non
 )
 def test_a_map_that_cannot_be_meant_is_refused(given: str, says: str) -> None:
     with pytest.raises(ConfigError, match="--map") as raised:
-        read_key_map([given])
+        parse_map_options([given])
     assert says in str(raised.value)
 
 
@@ -165,7 +165,7 @@ def test_a_key_nobody_understood_gets_a_suggestion(key: str, meant: str | None) 
 
 def test_keys_nobody_understood_are_counted_and_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", {**ROW, "zebra": 1}, {**ROW, "zebra": None}, ROW)
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     found = [each.found for each in dataset.read(file)]
     assert dict(dataset.notes.unknown_keys) == {"zebra": 1}
     assert isinstance(found[0], Conversation)
@@ -177,7 +177,7 @@ def test_a_key_of_a_turn_that_is_not_read_is_counted(tmp_path: Path) -> None:
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": "a", "contexts": []},
     ]
-    dataset, file = open_dataset(
+    dataset, file = open_file_and_detect_format(
         write(tmp_path / "x.jsonl", {"turns": turns}), FormatChoice(), None
     )
     list(dataset.read(file))
@@ -255,7 +255,7 @@ def test_a_packed_file_that_is_cut_off_is_told_after_what_could_be_read(tmp_path
     )
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress(lines)[:-500])
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     found: list[ParsedRecord] = []
     with pytest.raises(InputError, match="cut off or damaged"):
         found.extend(dataset.read(file))  # what came before the error is in it
@@ -279,11 +279,11 @@ def test_of_an_array_that_is_cut_off_readers_that_collect_give_what_came_before(
     path.write_text(f"[{', '.join(parts[:kept])}, {parts[kept][:100]}")
     whole = tmp_path / "whole.json"
     whole.write_text(f"[{', '.join(parts[:kept])}]")
-    dataset, file = open_dataset(path, FormatChoice(), "x")
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), "x")
     found: list[ParsedRecord] = []
     with pytest.raises(InputError, match=f"ends in the middle of record {kept + 1}"):
         found.extend(dataset.read(file))
-    expected, opened = open_dataset(whole, FormatChoice(), "x")
+    expected, opened = open_file_and_detect_format(whole, FormatChoice(), "x")
     assert [each.found for each in found] == [each.found for each in expected.read(opened)]
     assert found
 
@@ -291,7 +291,7 @@ def test_of_an_array_that_is_cut_off_readers_that_collect_give_what_came_before(
 def test_a_table_that_is_cut_off_inside_a_row_gives_what_came_before(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("question,answer,contexts\nWhen?,At nine.,[]\nWhere?,At the no")
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     first, last = (each.found for each in dataset.read(file))
     assert not isinstance(first, InputError)
     assert isinstance(last, InputError)
@@ -316,7 +316,7 @@ def test_bare_nan_is_null_for_other_tools_and_refused_in_our_own_shape(tmp_path:
     assert texts(conversations) == [("user", "q"), ("assistant", "An answer.")]
     turns = [{"role": "user", "content": "q"}]
     path.write_text(json.dumps({"turns": turns, "metadata": {"x": float("nan")}}) + "\n")
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     [found] = [each.found for each in dataset.read(file)]
     assert isinstance(found, InputError)
     assert "NaN" in found.reason
@@ -367,7 +367,9 @@ def test_what_holds_no_conversations_is_named(tmp_path: Path) -> None:
 def test_a_name_that_no_list_could_show_is_refused_in_every_format(
     tmp_path: Path, row: dict[str, object], field: str
 ) -> None:
-    dataset, file = open_dataset(write(tmp_path / "long.jsonl", row), FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(
+        write(tmp_path / "long.jsonl", row), FormatChoice(), None
+    )
     [record] = list(dataset.read())
     file.close()
     assert isinstance(record.found, InputError)

@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.conversation import Document
 from faithtui.errors import InputError
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.values.passages import read_tool_output
 from tests.formats.test_detection import write
 from tests.formats.test_real_formats import FOLDER, read, texts
@@ -141,7 +141,7 @@ def test_a_message_that_is_none_is_told_with_its_place(
     tmp_path: Path, message: object, says: str
 ) -> None:
     path = write(tmp_path / "x.jsonl", {"messages": [{"role": "user", "content": "q"}, message]})
-    dataset, file = open_dataset(path, FormatChoice("openai-chat"), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice("openai-chat"), None)
     [found] = [each.found for each in dataset.read(file)]
     assert isinstance(found, InputError)
     assert says in str(found)
@@ -239,7 +239,9 @@ def test_otlp_with_lists_of_keys_and_values_is_read(tmp_path: Path) -> None:
 
 
 def test_feedback_alone_says_what_it_belongs_to(tmp_path: Path) -> None:
-    dataset, file = open_dataset(FOLDER / "langsmith_feedback.jsonl", FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(
+        FOLDER / "langsmith_feedback.jsonl", FormatChoice(), None
+    )
     assert list(dataset.read(file)) == []
     [remark] = dataset.notes.remarks
     assert "faithtui import RUNS FEEDBACK" in remark

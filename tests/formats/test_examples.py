@@ -15,8 +15,8 @@ from faithtui.errors import InputError
 from faithtui.formats.examples import (
     FORMAT,
     example_from_json,
-    example_json,
     example_lines,
+    example_to_json,
     read_examples,
 )
 
@@ -82,7 +82,7 @@ def test_what_goes_out_comes_in_letter_for_letter(some: list[Example]) -> None:
         example_from_json(json.loads(line), Path("a.jsonl"), number)
         for number, line in enumerate(lines, start=1)
     ] == some
-    assert [json.loads(line) for line in lines] == [example_json(each) for each in some]
+    assert [json.loads(line) for line in lines] == [example_to_json(each) for each in some]
 
 
 def write(path: Path, *lines: object) -> Path:

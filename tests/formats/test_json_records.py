@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from faithtui.domain.limits import RECORD, RECORD_TEXTS, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats import json_records
-from faithtui.formats.json_lines import read_json_lines, read_json_records
+from faithtui.formats.json_lines import read_json_lines, read_json_lines_or_array
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
 JSON = st.recursive(
@@ -53,7 +53,7 @@ def read(data: bytes, large: int, path: Path) -> list[object]:
     try:
         return [
             str(each.found) if isinstance(each.found, InputError) else each.found
-            for each in read_json_records(path)
+            for each in read_json_lines_or_array(path)
         ]
     finally:
         json_records.LARGE = before
@@ -114,7 +114,7 @@ def test_texts_that_take_too_much_memory_are_refused(tmp_path: Path, record: str
         '": 1}' if record == '{"\N{GRINNING FACE}' else '"}'
     )
     path.write_text(record + '\n{"last": "line"}')
-    refused, last = read_json_records(path)
+    refused, last = read_json_lines_or_array(path)
     assert isinstance(refused.found, InputError)
     assert "bytes of text in memory" in str(refused.found)
     assert last.found == {"last": "line"}
@@ -235,7 +235,7 @@ def test_a_large_record_is_named_with_its_size_and_the_others_are_read(tmp_path:
     ):
         path = tmp_path / name
         path.write_bytes(data)
-        first, second, third = read_json_records(path)
+        first, second, third = read_json_lines_or_array(path)
         assert first.found == {"id": "a"}
         assert isinstance(third.found, dict)
         assert isinstance(second.found, InputError)
@@ -246,7 +246,7 @@ def test_a_large_record_is_named_with_its_size_and_the_others_are_read(tmp_path:
 def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'[{"a": 1},{"a": 1, "a": 2},3,{"b": "\xff"}]')
-    found = [each.found for each in read_json_records(path)]
+    found = [each.found for each in read_json_lines_or_array(path)]
     assert found[0] == {"a": 1}
     assert [str(each) for each in found[1:]] == [
         f'{path}: line 1: record 2: has the key "a" twice in one object',

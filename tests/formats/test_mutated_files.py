@@ -18,9 +18,9 @@ import pytest
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import make_storable_json
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.protocol import RecordReader
-from faithtui.formats.readers.registry import READERS, find_reader
+from faithtui.formats.readers.registry import READERS, get_reader_by_name
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
@@ -91,7 +91,7 @@ def load_samples() -> list[Sample]:
     for path in sorted(FOLDER.iterdir()):
         if path.suffix not in (".json", ".jsonl"):
             continue
-        dataset, file = open_dataset(path, FormatChoice(), None)
+        dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
         file.close()
         text = path.read_text(encoding="utf-8")
         value = [json.loads(each) for each in text.splitlines()] if path.suffix == ".jsonl" else (
@@ -146,7 +146,7 @@ def change_records(sample: Sample, chance: random.Random) -> str:
 
 def read_whole(path: Path, name: str) -> tuple[list[Conversation], list[InputError]]:
     try:
-        dataset, file = open_dataset(path, FormatChoice(name), None)
+        dataset, file = open_file_and_detect_format(path, FormatChoice(name), None)
         found = [each.found for each in dataset.read(file)]
     except InputError as error:
         found = [error]
@@ -168,7 +168,7 @@ def check_mutations(sample: Sample, seeds: Sequence[int], folder: Path) -> None:
         found, errors = read_whole(path, sample.format)
         for error in errors:
             assert error.path == path
-        if isinstance(find_reader(sample.format), RecordReader) and not sample.is_document:
+        if isinstance(get_reader_by_name(sample.format), RecordReader) and not sample.is_document:
             # Each record gives something, even if it is a refusal.
             assert len(found) + len(errors) >= len(sample.records), (sample.format, seed)
 
@@ -207,7 +207,7 @@ TABLES = load_tables()
 def check_tables(name: str, text: str, seeds: Sequence[int], folder: Path) -> None:
     path = folder / "x.csv"
     path.write_text(text, encoding="utf-8")
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     file.close()
     head, *rows = list(csv.reader(io.StringIO(text)))
     rows = rows[:6]

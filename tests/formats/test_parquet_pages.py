@@ -20,7 +20,7 @@ import pytest
 from faithtui.domain.limits import MB, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats.files import parquet_copy, parquet_pages
-from faithtui.formats.files.columns import read_column_records
+from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.files.thrift import (
     BINARY,
@@ -67,7 +67,7 @@ def make_rows(count: int, seed: int = 1) -> list[dict[str, Any]]:
 def plan_first_group(path: Path) -> parquet_copy.RowGroupPlan:
     with path.open("rb") as file:
         schema = parquet.read_metadata(path).schema
-        return parquet_copy.plan_row_group(file, parquet_copy.Footer(file), schema, 0, 256)
+        return parquet_copy.plan_row_group_copy(file, parquet_copy.Footer(file), schema, 0, 256)
 
 
 def edit_footer(whole: bytes, edit: Callable[[Struct], None]) -> bytes:
@@ -89,13 +89,13 @@ import json, sys
 from pathlib import Path
 from faithtui.errors import InputError
 from faithtui.formats.files import parquet_copy, parquet_pages
-from faithtui.formats.files.columns import read_column_records
+from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 parquet_copy._LARGE_PAGE, parquet_copy._LONG_TEXT, parquet_copy._NEW_PAGE = 500, 200, 1000
 parquet_pages.AT_ONCE = 400
 found = {}
 for path in sorted(Path(sys.argv[1]).iterdir()):
     try:
-        rows = list(read_column_records(path, b"PAR1"))
+        rows = list(read_parquet_or_arrow_rows(path, b"PAR1"))
         found[path.name] = ["rows", json.dumps(rows)]
     except Exception as error:
         found[path.name] = [type(error).__name__, str(error)]
@@ -145,7 +145,7 @@ def test_rows_come_as_pyarrow_gives_them(
         "messages.list.element.content",
         "messages.list.element.documents.list.element",
     ]
-    assert list(read_column_records(path, b"PAR1")) == rows
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == rows
 
 
 def test_small_pages_are_read_from_the_file_itself(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_small_pages_are_read_from_the_file_itself(tmp_path: Path) -> None:
     plan = plan_first_group(path)
     assert not plan.copied
     assert plan.rows_at_once == 256
-    assert list(read_column_records(path, b"PAR1")) == rows
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == rows
 
 
 def test_pages_of_many_columns_are_not_held_together(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_pages_of_many_columns_are_not_held_together(tmp_path: Path) -> None:
     texts = ["a" * 4 * MB, "b"]
     parquet.write_table(pa.table({f"text{number}": texts for number in range(6)}), path)
     assert plan_first_group(path).copied == {0, 1, 2, 3}
-    rows = list(read_column_records(path, b"PAR1"))
+    rows = list(read_parquet_or_arrow_rows(path, b"PAR1"))
     assert rows == [{f"text{number}": text for number in range(6)} for text in texts]
 
 
@@ -177,7 +177,7 @@ def test_pages_of_numbers_count_with_those_of_texts(tmp_path: Path) -> None:
     settings = {"use_dictionary": False, "data_page_size": 64 * MB, "write_batch_size": 10**9}
     parquet.write_table(pa.table(columns), path, **settings)
     assert plan_first_group(path).copied == {0, 1}
-    rows = read_column_records(path, b"PAR1")
+    rows = read_parquet_or_arrow_rows(path, b"PAR1")
     for row in range(5):
         assert next(rows) == {name: values[row] for name, values in columns.items()}
 
@@ -221,7 +221,7 @@ def test_copied_numbers_are_the_same(
     )
     assert len(plan_first_group(path).copied) > 15
     rows = pa.table(columns).to_pylist()
-    found = list(read_column_records(path, b"PAR1"))
+    found = list(read_parquet_or_arrow_rows(path, b"PAR1"))
     assert len(found) == len(rows)
     for row, expected in zip(found, rows, strict=True):
         assert isinstance(row, dict)
@@ -249,7 +249,7 @@ def test_copied_pages_are_small_when_there_are_many_columns(
         copy = parquet_copy.copy_row_group(file, parquet_copy.Footer(file), 0, plan)
     with contextlib.closing(copy):
         schema = parquet.read_metadata(path).schema
-        again = parquet_copy.plan_row_group(
+        again = parquet_copy.plan_row_group_copy(
             copy.file, parquet_copy.Footer(copy.file), schema, 0, 256
         )
         largest = max(
@@ -274,7 +274,7 @@ def test_a_row_of_too_many_values_is_refused_before_it_is_read(
     parquet.write_table(pa.table({"n": lists}), path, data_page_version=version)
     tracemalloc.start()
     with pytest.raises(InputError) as told:
-        list(read_column_records(path, b"PAR1"))
+        list(read_parquet_or_arrow_rows(path, b"PAR1"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (
@@ -320,7 +320,7 @@ def test_a_text_that_looks_like_a_marker_stays_a_text(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     texts = ["0" * 32 + " 0 5", "x" * 3000]
     parquet.write_table(pa.table({"text": texts}), path)
-    assert list(read_column_records(path, b"PAR1")) == [{"text": each} for each in texts]
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == [{"text": each} for each in texts]
 
 
 def test_a_row_whose_lists_have_too_much_text_is_refused(tmp_path: Path) -> None:
@@ -377,7 +377,7 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
         path = tmp_path / f"{name}.parquet"
         parquet.write_table(pa.table(columns), path, **settings)
         with pytest.raises(InputError, match=name) as told:
-            list(read_column_records(path, b"PAR1"))
+            list(read_parquet_or_arrow_rows(path, b"PAR1"))
         assert sentence in str(told.value)
 
 
@@ -388,7 +388,7 @@ def test_a_copy_does_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     for text in ("x" * 190, "x" * 900):  # in the pages, and beside them
         parquet.write_table(pa.table({"text": [text] * 500}), path, use_dictionary=False)
         with pytest.raises(InputError, match="has more than 20,000 bytes of text in one row group"):
-            list(read_column_records(path, b"PAR1"))
+            list(read_parquet_or_arrow_rows(path, b"PAR1"))
 
 
 @pytest.mark.usefixtures("small_limits")
@@ -406,7 +406,7 @@ def test_a_damaged_file_is_an_error_and_no_crash(tmp_path: Path, codec: str) -> 
         path.write_bytes(data)
         with contextlib.suppress(InputError):
             refused += 1
-            json.dumps(list(read_column_records(path, b"PAR1")))
+            json.dumps(list(read_parquet_or_arrow_rows(path, b"PAR1")))
             refused -= 1
     assert 5 < refused < 100
 
@@ -416,7 +416,7 @@ def test_text_that_is_not_utf_8_is_an_error_that_says_so(tmp_path: Path) -> None
     parquet.write_table(pa.table({"text": ["a depot"]}), path, compression="none")
     path.write_bytes(path.read_bytes().replace(b"a depot", b"a d\xffpot"))
     with pytest.raises(InputError, match=r"x\.parquet: holds text that is not UTF-8"):
-        list(read_column_records(path, b"PAR1"))
+        list(read_parquet_or_arrow_rows(path, b"PAR1"))
 
 
 @pytest.mark.usefixtures("small_limits")
@@ -425,7 +425,7 @@ def test_a_long_text_that_is_not_utf_8_is_refused_too(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     data = pa.array([b"a" * 3000 + b"\xff", b"b"], pa.binary())
     parquet.write_table(pa.table({"text": data}), path, use_dictionary=False)
-    assert list(read_column_records(path, b"PAR1")) == [
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == [
         {"text": "a" * 3000 + "�"},
         {"text": "b"},
     ]
@@ -434,7 +434,7 @@ def test_a_long_text_that_is_not_utf_8_is_refused_too(tmp_path: Path) -> None:
     assert plan_first_group(path).copied
     sentence = r"x\.parquet: holds text that is not UTF-8 \(invalid start byte\); write its bytes"
     with pytest.raises(InputError, match=sentence):
-        list(read_column_records(path, b"PAR1"))
+        list(read_parquet_or_arrow_rows(path, b"PAR1"))
 
 
 def test_no_number_of_a_packing_ends_the_process(tmp_path: Path) -> None:
@@ -498,7 +498,7 @@ def test_maps_in_a_footer_are_read_and_written(tmp_path: Path) -> None:
     assert edit_footer(data, lambda _: None) == data
     path.write_bytes(data)
     assert plan_first_group(path).copied
-    assert list(read_column_records(path, b"PAR1")) == [{"text": each} for each in texts]
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == [{"text": each} for each in texts]
 
 
 def test_a_column_of_many_numbers_does_not_refuse_the_file(tmp_path: Path) -> None:
@@ -508,7 +508,7 @@ def test_a_column_of_many_numbers_does_not_refuse_the_file(tmp_path: Path) -> No
     table = pa.table({"n": pa.FixedSizeListArray.from_arrays(numbers, 4096)})
     settings = {"use_dictionary": False, "data_page_size": 64 * MB, "write_batch_size": 10**9}
     parquet.write_table(table, path, row_group_size=table.num_rows, **settings)
-    rows = read_column_records(path, b"PAR1")
+    rows = read_parquet_or_arrow_rows(path, b"PAR1")
     tracemalloc.start()
     assert next(rows) == {"n": [0.5] * 4096}
     peak = tracemalloc.get_traced_memory()[1]
@@ -535,7 +535,7 @@ def test_a_full_disk_is_no_damage(
     parquet.write_table(pa.table({"text": ["x" * 3000]}), path, use_dictionary=False)
     monkeypatch.setattr(parquet_copy, "TemporaryFile", FullFile)
     with pytest.raises(InputError) as told:
-        list(read_column_records(path, b"PAR1"))
+        list(read_parquet_or_arrow_rows(path, b"PAR1"))
     sentence = f"and there is no room for the copy in {tempfile.gettempdir()}; make some, or set"
     assert f"{sentence} TMPDIR to a folder that has" in str(told.value)
 
@@ -558,7 +558,7 @@ def test_a_dictionary_at_0_is_none(tmp_path: Path) -> None:
         parquet.write_table(table, path, use_dictionary=False)
         path.write_bytes(edit_footer(path.read_bytes(), place_dictionary))
         assert plan_first_group(path).copied == copied
-        assert list(read_column_records(path, b"PAR1")) == table.to_pylist()
+        assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == table.to_pylist()
 
 
 def test_the_header_of_a_page_may_have_16_megabytes() -> None:

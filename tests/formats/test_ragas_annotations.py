@@ -10,7 +10,7 @@ import pytest
 from faithtui.formats.writers.ragas_annotations import (
     AnnotatedAnswer,
     AnnotatedStatement,
-    ragas_json,
+    format_annotations_json,
 )
 from tests.parity.peers import import_peer
 
@@ -41,7 +41,7 @@ def said(statement: str, reason: str, verdict: int) -> dict[str, object]:
 
 
 def samples(*answers: AnnotatedAnswer) -> list[dict[str, Any]]:
-    document = ragas_json(answers)
+    document = format_annotations_json(answers)
     assert document.isascii()
     found = json.loads(document)
     assert list(found) == ["faithfulness"]
@@ -123,7 +123,7 @@ def test_ragas_loads_it_and_takes_the_corrections_as_demonstrations(
             return self.embed_documents(texts)
 
     path = tmp_path / "annotations.json"
-    path.write_text(ragas_json([REVIEWED, AGREED]), encoding="utf-8")
+    path.write_text(format_annotations_json([REVIEWED, AGREED]), encoding="utf-8")
     loaded = schema.MetricAnnotation.from_json(os.fspath(path), metric_name="faithfulness")
     assert len(loaded) == 2
     dataset = loaded["faithfulness"].to_evaluation_dataset()

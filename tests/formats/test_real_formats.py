@@ -9,7 +9,11 @@ import pytest
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.errors import InputError
-from faithtui.formats.readers.datasets import FormatChoice, join_datasets, open_dataset
+from faithtui.formats.readers.datasets import (
+    FormatChoice,
+    join_trace_files_sharing_ids,
+    open_file_and_detect_format,
+)
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
 LANGSMITH = ("langsmith_runs.jsonl", "langsmith_feedback.jsonl")
@@ -20,10 +24,10 @@ def read(*paths: Path, choice: FormatChoice | None = None) -> Read:
     """Read files that are one data set, without any refusal."""
     found = []
     for path in paths:
-        dataset, file = open_dataset(path, choice or FormatChoice(), None)
+        dataset, file = open_file_and_detect_format(path, choice or FormatChoice(), None)
         file.close()
         found.append(dataset)
-    [dataset] = join_datasets(found)
+    [dataset] = join_trace_files_sharing_ids(found)
     conversations: list[Conversation] = []
     verdicts: list[ImportedJudgement] = []
     for each in dataset.read():
@@ -186,7 +190,7 @@ def test_what_a_person_changed_is_the_label_and_what_the_judge_said_the_verdict(
 @pytest.mark.parametrize("metric", ["helpfulness", "answer_correctness", "summary_accuracy"])
 def test_annotations_of_another_metric_are_metadata(metric: str) -> None:
     path = FOLDER / f"ragas_annotated_{metric}.json"
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     records = list(dataset.read(file))
     assert not any(each.verdicts for each in records)
     for each in records:

@@ -13,7 +13,7 @@ from faithtui.errors import InputError
 from faithtui.formats.files import record_groups
 from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling
 from faithtui.formats.readers.values.draft import ConversationDraft
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
 
 
 def read_all(path: Path, name: str = "auto") -> tuple[list[Conversation], list[InputError]]:
-    dataset, file = open_dataset(path, FormatChoice(name), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(name), None)
     found = [each.found for each in dataset.read(file)]
     return (
         [each for each in found if isinstance(each, Conversation)],

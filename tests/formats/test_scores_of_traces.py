@@ -12,13 +12,13 @@ from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,
-    join_datasets,
-    open_dataset,
+    join_trace_files_sharing_ids,
+    open_file_and_detect_format,
 )
 
 
 def open_file(path: Path) -> DatasetFile:
-    dataset, file = open_dataset(path, FormatChoice(), None)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     file.close()
     return dataset
 
@@ -217,19 +217,19 @@ def test_files_of_traces_are_one_data_set_where_they_share_ids(tmp_path: Path) -
     scores = tmp_path / "scores.jsonl"
     scores.write_text(json.dumps({**make_score(), "traceId": "d"}))
     of_second = open_file(scores)
-    joined = join_datasets([first, second, of_second])
+    joined = join_trace_files_sharing_ids([first, second, of_second])
     assert [[path.name for path in each.paths] for each in joined] == [
         ["first.jsonl"],
         ["second.jsonl", "scores.jsonl"],
     ]
-    assert len(join_datasets([first, second], are_one=True)) == 1
-    assert len(join_datasets([first, second], pipes={second.path})) == 1
+    assert len(join_trace_files_sharing_ids([first, second], are_one=True)) == 1
+    assert len(join_trace_files_sharing_ids([first, second], pipes={second.path})) == 1
 
 
 def test_files_that_share_a_session_are_one_data_set(tmp_path: Path) -> None:
     first = write_traces(tmp_path / "first.jsonl", "a", session="s")
     second = write_traces(tmp_path / "second.jsonl", "b", session="s")
-    [joined] = join_datasets([first, second])
+    [joined] = join_trace_files_sharing_ids([first, second])
     [found] = [each.found for each in joined.read()]
     assert isinstance(found, Conversation)
     assert len(found.turns) == 4
@@ -241,7 +241,7 @@ def test_a_refusal_names_the_file_it_is_in(tmp_path: Path) -> None:
     bad = make_trace(id="b", sessionId="s", observations=[{"type": {}}])
     second.write_text(json.dumps(bad))
     third = write_traces(tmp_path / "third.jsonl", "c", session="s")
-    [joined] = join_datasets([first, open_file(second), third])
+    [joined] = join_trace_files_sharing_ids([first, open_file(second), third])
     [error] = [each.found for each in joined.read() if isinstance(each.found, InputError)]
     assert error.path == second
 

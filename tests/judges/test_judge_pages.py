@@ -13,8 +13,8 @@ from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers import anthropic_batches, openai_batches
 from faithtui.judges.providers.api_keys import PATIENCE_S, SERVICE, VARIABLES
 from faithtui.judges.providers.endpoints import BUILT_IN, PROVIDERS
-from faithtui.judges.providers.prices import Price, read_prices
-from faithtui.judges.redaction import load_redaction
+from faithtui.judges.providers.prices import Price, read_price_table
+from faithtui.judges.redaction import load_and_try_redaction_hook
 from faithtui.judges.registry import judge_fingerprint, open_judge
 from tests.judges.fault_server import fault_server
 from tests.judges.providers.test_fault_matrix import ASKED
@@ -85,7 +85,7 @@ def test_the_table_of_prices_is_one_that_is_read(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     section = PROVIDERS_PAGE.split("## Prices")[1].split("\n## ")[0]
     path.write_text(code(section, "toml"))
-    table = read_prices(path)
+    table = read_price_table(path)
     assert table.date == "2026-11-20"
     assert len(table.prices) == 2
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
@@ -104,6 +104,6 @@ def test_the_limits_of_batches_are_those_of_the_code() -> None:
 def test_the_example_of_a_hook_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_hooks.py").write_text(code(PROVIDERS_PAGE, "python"))
     monkeypatch.syspath_prepend(tmp_path)
-    redact = load_redaction("my_hooks:without_addresses")
+    redact = load_and_try_redaction_hook("my_hooks:without_addresses")
     sys.modules.pop("my_hooks")
     assert redact(f"{question().prompt} ann@example.org") == "Why? [address]"

@@ -13,7 +13,7 @@ from tests.judges.questions import question
 
 def record(file: Path, *prompts: str, ref: str = "openai:m", fingerprint: str = "m t=0") -> None:
     with ReplyRecorder(file) as recorder:
-        recorder.record_judge(ref, fingerprint, None)
+        recorder.record_judge_of_next_replies(ref, fingerprint, None)
         for prompt in prompts:
             recorder.record_reply(question(prompt), f"{prompt} yes")
 
@@ -48,10 +48,10 @@ def test_another_judge_is_refused_and_the_file_stays(
 def test_another_judge_is_refused_in_a_new_file_too(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     with ReplyRecorder(file) as recorder:
-        recorder.record_judge("openai:m", "m t=0", None)
-        recorder.record_judge("openai:m", "m t=0", None)
+        recorder.record_judge_of_next_replies("openai:m", "m t=0", None)
+        recorder.record_judge_of_next_replies("openai:m", "m t=0", None)
         with pytest.raises(ExportError, match="is a recording of openai:m;"):
-            recorder.record_judge("openai:m2", "m2", None)
+            recorder.record_judge_of_next_replies("openai:m2", "m2", None)
     assert file.read_text().count("\n") == 1
 
 
@@ -68,9 +68,9 @@ async def test_an_earlier_recording_is_continued_by_the_judge_it_names_alone(
     for prompt in ("Why?", "How?"):
         assert (await replay.send(question(prompt))).text == f"{prompt} yes"
     with ReplyRecorder(file) as recorder:
-        recorder.record_judge("openai:m", "m t=0", None)
+        recorder.record_judge_of_next_replies("openai:m", "m t=0", None)
         with pytest.raises(ExportError, match="with other parameters"):
-            recorder.record_judge("openai:m", "m t=1", None)
+            recorder.record_judge_of_next_replies("openai:m", "m t=1", None)
 
 
 def test_a_file_that_names_no_judge_is_not_written_on(tmp_path: Path) -> None:

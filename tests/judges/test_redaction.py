@@ -7,9 +7,9 @@ import pytest
 
 from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.errors import ConfigError, JudgeRequestRejected
-from faithtui.judges.redaction import Redaction, load_redaction
+from faithtui.judges.redaction import Redaction, load_and_try_redaction_hook
 from faithtui.judges.registry import judge_fingerprint, open_judge
-from tests.judges.acme import install
+from tests.judges.acme import install_main_screen
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import PIXEL, question
 
@@ -40,7 +40,7 @@ async def test_nothing_leaves_before_the_hook_has_seen_it(server: FakeServer, ho
     server.answer(openai_body())
     asked = question("Is Ann right?", system="Ann asks.")
     asked = replace(asked, images=(replace(PIXEL, mark="[Ann's image]"),))
-    redact = load_redaction("my_hooks:stars")
+    redact = load_and_try_redaction_hook("my_hooks:stars")
     async with open_judge("openai:m", base_url=server.url, environ={}, redact=redact) as judge:
         await judge.send(asked)
     sent = str(server.sent[0].body)
@@ -96,7 +96,7 @@ async def test_when_the_hook_fails_nothing_is_sent(
 async def test_judges_of_packages_see_what_is_left_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "site")
+    install_main_screen(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
     async with open_judge("parrot:plain", redact=stars) as judge:
         reply = await judge.send(question("Ann?", system="Ann."))
@@ -123,7 +123,7 @@ def Parrot(rest, base_url):
 async def test_a_verifier_of_a_package_gets_what_is_left_of_claim_and_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "site")
+    install_main_screen(tmp_path / "site")
     source = tmp_path / "site" / "acme_judge.py"
     source.write_text(source.read_text() + VERIFIER)
     monkeypatch.syspath_prepend(tmp_path / "site")
@@ -147,7 +147,7 @@ async def test_the_judge_that_is_part_of_this_program_needs_none() -> None:
 
 
 def test_a_hook_is_loaded_by_name(hooks: None) -> None:
-    redact = load_redaction("my_hooks:stars")
+    redact = load_and_try_redaction_hook("my_hooks:stars")
     assert redact("Ann!") == "***!"
     assert redact.name == "my_hooks:stars"
 
@@ -167,4 +167,4 @@ def test_a_hook_is_loaded_by_name(hooks: None) -> None:
 )
 def test_a_hook_that_cannot_work_is_refused_at_once(hooks: None, name: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        load_redaction(name)
+        load_and_try_redaction_hook(name)

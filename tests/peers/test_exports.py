@@ -81,8 +81,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             for window in windows_of(talk):
                 labels = {1: ("yes", "no"), 3: ("no",)}
                 opened.runs.save_window(item, assess(window, labels, rule=FACTS))
-            opened.runs.finish_item(item, ItemState.DONE, None, "all in all")
-            for claim in opened.runs.review_view(item, "ann").claims:
+            opened.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
+            for claim in opened.runs.read_review_view(item, "ann").claims:
                 opened.reviews.record_verdict(claim.id, "ann", "yes", run=run, saw_judge=False)
         yield opened
 
@@ -260,7 +260,7 @@ def test_llamaindex_reads_results(store: Store, python: str, tmp_path: Path) -> 
 def test_datasets_loads_a_folder(store: Store, python: str, tmp_path: Path, form: Any) -> None:
     folder = tmp_path / "hours"
     exporter = RunExporter(store, RunExportRequest(RunId(1)))
-    exporter.write_dataset(folder, form, licence=None, force=False)
+    exporter.write_hugging_face_dataset(folder, form, licence=None, force=False)
     found = read(python, "dataset", folder)
     assert found["claims"]["columns"] == [each.name for each in CLAIM_COLUMNS]
     assert found["labels"]["columns"] == [each.name for each in LABEL_COLUMNS]

@@ -128,7 +128,7 @@ def judged(
     for window in windows_of(conversation):
         store.runs.save_window(item, assess(window, labels, rule=spec.rule))
     if finish is not None:
-        store.runs.finish_item(item, finish, None, "all in all")
+        store.runs.score_and_finish_item(item, finish, None, "all in all")
     return run, item
 
 
@@ -137,9 +137,11 @@ def import_talks(store: Store, talks: Sequence[Conversation]) -> list[Conversati
     store.conversations.import_batch(talks)
     found: dict[tuple[str, str], ConversationId] = {}
     for source in {each.source for each in talks}:
-        stored = store.conversations.content_hashes(source)
+        stored = store.conversations.read_content_hashes_by_key(source)
         keys = {each.key: stored[each.key] for each in talks if each.source == source}
-        for key, conversation in store.conversations.map_keys_to_ids(source, keys).items():
+        for key, conversation in store.conversations.map_unchanged_keys_to_ids(
+            source, keys
+        ).items():
             found[source, key] = conversation
     return [found[each.source, each.key] for each in talks]
 
@@ -180,5 +182,7 @@ def said(
             continue
         score = score_window([each.label for each in found], spec.rule)
         store.runs.save_window(item, Assessment(window, score, found))
-    store.runs.finish_item(item, finish, None if finish is ItemState.DONE else "it failed")
+    store.runs.score_and_finish_item(
+        item, finish, None if finish is ItemState.DONE else "it failed"
+    )
     return run, item

@@ -76,7 +76,7 @@ def test_equal_beginnings_are_told_by_words_and_documents(store: Store) -> None:
     store.conversations.import_batch(talks)
     found = {store.conversations.get(each).key: each for each in store.conversations.ids()}
     everyone = frozenset(found.values())
-    count = store.conversations.count_equal_beginnings
+    count = store.conversations.count_same_beginnings_by_turn
     assert count(found["one"], everyone) == (5, 5, 4, 3, 3, 2)
     assert count(found["shorter"], everyone) == (5, 5)
     assert count(found["two"], everyone) == (1,) * 6

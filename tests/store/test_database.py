@@ -185,7 +185,7 @@ def test_urgent_work_goes_before_queued_work(store: Store) -> None:
 
 def test_labels_are_urgent_by_themselves(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
-    claim = store.runs.review_view(item, "me").claims[0].id
+    claim = store.runs.read_review_view(item, "me").claims[0].id
     gate = threading.Event()
     store.submit(gate.wait)
     labelled_when_its_turn_came = store.submit(lambda: store.runs.row(run).labelled)
@@ -228,7 +228,7 @@ def test_a_submitted_write_can_be_awaited(store: Store) -> None:
 
 def test_what_a_submitted_function_raises_reaches_the_one_who_waits(store: Store) -> None:
     with pytest.raises(StoreError, match="no conversation 99"):
-        store.submit(store.runs.finish_item, 99, "done", None).result()
+        store.submit(store.runs.score_and_finish_item, 99, "done", None).result()
     assert store.conversations.count() == 0
 
 

@@ -85,14 +85,14 @@ def judge_all(store: Store, sources: tuple[str, ...]) -> RunId:
                 for each in judged.verdicts
             )
             store.runs.save_window(item, replace(judged, verdicts=verdicts))
-        store.runs.finish_item(item, ItemState.DONE, None, found.key)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, found.key)
     return run
 
 
 def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -> None:
     """Label claims as a seed has it, the same for the same conversation in any store."""
     for item in store.runs.item_ids(run):
-        view = store.runs.review_view(item, "nobody")
+        view = store.runs.read_review_view(item, "nobody")
         for claim in view.claims:
             for reviewer in reviewers:
                 chance = random.Random(f"{seed} {view.item.key} {claim.text} {reviewer}")
@@ -255,7 +255,7 @@ def store(path: Path) -> Iterator[Store]:
             found.claim_sets.make(f"set-{number}", number, "ann")
         for item in found.runs.item_ids(run):
             found.exposures.record(item, "ann")
-            claim = found.runs.review_view(item, "ann").claims[0]
+            claim = found.runs.read_review_view(item, "ann").claims[0]
             found.calls.add_re_asked_verdict(
                 FreshVerdict(item, claim.id, 0, 1_000_000, "no", "no", claim.text, None, "ann")
             )
@@ -296,8 +296,10 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     # What is shared with others is still there.
     assert store.images.read(SHARED.sha256).data == DATA[SHARED.sha256]
     ground = make_filter_context(run.spec.rule)
-    assert len(store.search.find_items(run.id, parse_filter("ginger", ground).filter)) == 1
-    assert len(store.search.find_items(run.id, parse_filter("everybody", ground).filter)) == 2
+    assert len(store.search.list_matching_items(run.id, parse_filter("ginger", ground).filter)) == 1
+    assert (
+        len(store.search.list_matching_items(run.id, parse_filter("everybody", ground).filter)) == 2
+    )
 
 
 def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) -> None:
@@ -339,12 +341,12 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     store.conversations.import_batch([replace(rated, ratings=(*rated.ratings, mine))], DATA)
     sample = sample_of(store, run, SamplingDesign.SIMPLE, 3, name)
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 2)
-    repeats = make_sample_draw(store.samples.read_own_labelled_frame(run, name), plan)
+    repeats = make_sample_draw(store.samples.read_frame_for_blind_repeats(run, name), plan)
     store.samples.add(run, name, repeats, plan, name="again", kind=SampleKind.REPEAT)
     store.guidelines.set("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
     item = store.runs.item_ids(run)[0]
-    claim = store.runs.review_view(item, "ann").claims[0]
+    claim = store.runs.read_review_view(item, "ann").claims[0]
     store.calls.add_re_asked_verdict(
         FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
     )
@@ -433,7 +435,7 @@ def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Stor
         lambda connection: connection.exec_driver_sql("UPDATE sample SET frame = frame + 1")
     )
     item = next(each for each in store.runs.item_ids(run) if each != entry.item)
-    gone = [store.runs.review_view(item, "ann").item.conversation]
+    gone = [store.runs.read_review_view(item, "ann").item.conversation]
     done = store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
     assert done.counts["samples"] >= 1
     assert store.samples.rows("ann", run) == ()
@@ -456,10 +458,10 @@ def test_numbers_given_again_do_not_lead_to_what_was_deleted(store: Store) -> No
     run = min(row.id for row in store.runs.rows())
     ground = make_filter_context(store.runs.row(run).spec.rule)
     wanted = parse_filter("reviewer:ben", ground).filter
-    assert store.search.find_items(run, wanted)
+    assert store.search.list_matching_items(run, wanted)
     store.deletions.delete_person("ben", "ann")
     label_all(store, run, 9, ("cat",))
-    assert store.search.find_items(run, wanted) == ()
+    assert store.search.list_matching_items(run, wanted) == ()
 
 
 def test_every_table_with_something_of_a_conversation_or_a_person_is_known() -> None:

@@ -94,7 +94,7 @@ def test_an_image_nobody_imported_is_told(store: Store) -> None:
 def test_a_text_with_other_images_is_another_document(store: Store) -> None:
     store.conversations.import_batch([album(), album("two")], DATA)
     _, item = judged(store, album(), {1: ["yes"]}, spec=SPEC)
-    turns = store.runs.review_view(item, "me").turns
+    turns = store.runs.read_review_view(item, "me").turns
     assert [turn.images for turn in turns] == [
         (PIXEL_IMAGE, FAR_IMAGE),
         (PHOTO_IMAGE,),
@@ -147,7 +147,7 @@ def test_what_two_pictures_show_alike_is_told_apart(store: Store) -> None:
     run = store.runs.create(SPEC, store.conversations.ids())
     (item,) = store.runs.item_ids(run)
     store.runs.save_window(item, Assessment(window, make_score(0.5), verdicts, truths))
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert [(each.document, each.home_verdict.label) for each in view.claims] == [
         (1, "yes"),
         (2, "no"),
@@ -164,5 +164,5 @@ def test_a_truth_that_names_a_text_alone_belongs_to_the_first_document_with_it(
     (item,) = store.runs.item_ids(run)
     truths = (Truth("Page.", "Page.", Span(0, 5)), Truth("Else.", "No such document."))
     store.runs.save_window(item, Assessment(first, make_score(1.0), (), truths))
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert [each.document for each in view.truths] == [1, None]

@@ -180,7 +180,7 @@ def save(
     """Store the windows of a conversation and close it."""
     for assessment in judged:
         store.runs.save_window(item, assessment)
-    store.runs.finish_item(item, state, reason)
+    store.runs.score_and_finish_item(item, state, reason)
     if state is not ItemState.SKIPPED:
         check_item(store, item)
 

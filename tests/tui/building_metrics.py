@@ -157,7 +157,7 @@ def judge(store: Store, key: str) -> RunId:
 def _save(store: Store, item: ItemId, judged: Judged, rule: ScoringRule) -> None:
     for window in cut_sliding_windows(split_into_interactions(BOOTS.turns), judged.size):
         store.runs.save_window(item, _assessment(judged, window, rule))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     check_item(store, item)
 
 

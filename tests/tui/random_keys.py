@@ -20,7 +20,7 @@ from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.input_queue import ModalWindow
-from faithtui.tui.keymap.bindings import default_keys
+from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
 from faithtui.tui.review.labels.label_writer import LabelWriter
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -99,7 +99,10 @@ class Typist:
 
     def __post_init__(self) -> None:
         self._choose = random.Random(self.seed)
-        self._keys = sorted({key for keys in default_keys().values() for key in keys} - {"ctrl+q"})
+        self._keys = sorted(
+            {key for keys in map_binding_ids_to_default_keys().values() for key in keys}
+            - {"ctrl+q"}
+        )
         self._verdicts = 0
         """Bursts of verdicts that are still to come."""
         self.judge = GatedJudge()
@@ -227,7 +230,7 @@ class Typist:
                 claim.id: claim.number
                 for row in store.runs.rows()
                 for item in store.runs.item_ids(row.id)
-                for claim in store.runs.review_view(item, "ann").claims
+                for claim in store.runs.read_review_view(item, "ann").claims
             }
             with store._database.open_reader() as connection:
                 rows = connection.exec_driver_sql(

@@ -82,7 +82,7 @@ def queue_of(store: Store, *, blind: bool = False) -> ClaimQueue:
     (run,) = store.runs.rows()
     units = store.samples.read_frame(run.id)
     entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
-    newest = store.reviews.read_newest_event()
+    newest = store.reviews.read_newest_event_id()
     return ClaimQueue("odd \x1b[31m ones", run.id, entries, blind=blind, newest_act=newest)
 
 
@@ -95,7 +95,7 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         queue = queue_of(store, blind=blind)
         session.start_queue(queue)
         file = BookmarkFile(tmp_path / "places", store_path, "ann")
-        session.choose_item(*queue.entries[0])
+        session.choose_conversation(*queue.entries[0])
         file.write(make_bookmark(session, "review", queue.entries[0][1]), queue)
         # The process is killed right after a verdict: the bookmark is older than the label.
         answered = queue.entries[0][1]
@@ -118,7 +118,7 @@ def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None
     with Store.open(store_path) as store:
         session = Session(reviewer="ann", store_path=store_path)
         session.start_queue(queue_of(store))
-        session.hide_judge(True)
+        session.set_judge_hidden(True)
         mark = make_bookmark(session, "review", None)
         later = Session(reviewer="ann", store_path=store_path)
         restore_session(later, resolve_bookmark(mark, store, "ann", queue_of(store)))

@@ -39,8 +39,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(kind, name, counting)
 
-    counted(Search, "find_items")
-    counted(Runs, "review_view")
+    counted(Search, "list_matching_items")
+    counted(Runs, "read_review_view")
     counted(Runs, "read_turns")
     return counts
 
@@ -55,7 +55,7 @@ def somebody_says(store: Path, conversation: int = 0) -> None:
     """Give a verdict on the first claim of a conversation as another person."""
     with Store.open(store) as other:
         item = other.runs.item_ids(RunId(1))[conversation]
-        claim = other.runs.review_view(item, "bo").claims[0]
+        claim = other.runs.read_review_view(item, "bo").claims[0]
         other.reviews.record(
             claim.id,
             "bo",
@@ -118,7 +118,7 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
         reads.clear()
         app.store_watcher.poll()
         await calm(pilot)
-        assert reads["find_items"] == 1
+        assert reads["list_matching_items"] == 1
         assert screen.pager is not None
         first = screen.pager.row(0)
         assert first is not None
@@ -140,7 +140,7 @@ async def test_a_conversation_follows_what_somebody_else_says_of_it(
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         somebody_says(store_path)
-        assert (await followed(app, pilot, reads))["review_view"] == 1
+        assert (await followed(app, pilot, reads))["read_review_view"] == 1
         assert screen.view is not None
         assert screen.view.item.overridden == 1
         assert await followed(app, pilot, reads) == Counter()

@@ -76,7 +76,9 @@ def attack(path: Path, texts: list[str]) -> None:
         save(store, first, assessments(talk, said, truths))
         for item, text in zip(rest, texts, strict=True):
             save(store, item, [], ItemState.FAILED, text[:5000])
-        for claim, text in zip(store.runs.review_view(first, "ann").claims, texts, strict=False):
+        for claim, text in zip(
+            store.runs.read_review_view(first, "ann").claims, texts, strict=False
+        ):
             for reviewer in ("ann", text[:200] or "x"):
                 store.reviews.record(
                     claim.id, reviewer, Action.BLIND, "yes", text[:5000],
@@ -144,7 +146,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
     path = tmp_path / "named.db"
     shop(path)
     with Store.open(path, clock=lambda: NOON) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         for text in ALL:
@@ -192,10 +194,10 @@ async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path)
     shop(path)
     kinds = tuple(FindingKind)
     with Store.open(path, clock=lambda: NOON) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         (item, *_) = store.runs.item_ids(run)
-        view = store.runs.review_view(item, "ann")
+        view = store.runs.read_review_view(item, "ann")
         store.findings.save(
             [
                 ItemCheckResult(
@@ -228,10 +230,10 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
     path = tmp_path / "noted.db"
     shop(path)
     with Store.open(path, clock=lambda: NOON) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         item = store.runs.item_ids(run)[0]
-        claim = store.runs.review_view(item, "ann").claims[0].id
+        claim = store.runs.read_review_view(item, "ann").claims[0].id
         store.reviews.record(
             claim, "ann", Action.NOTED, None, note,
             run=run, judge_verdict=None, saw_judge=True,
@@ -242,7 +244,7 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
         await press(pilot, "enter", "enter", "home", "e", "Z", "enter")
         assert "opens your editor" in screen_text(app)
     with Store.open(path) as store:
-        mine = store.runs.review_view(item, "ann").claims[0].mine
+        mine = store.runs.read_review_view(item, "ann").claims[0].mine
         assert mine is not None
         assert mine.note == note
 
@@ -257,7 +259,7 @@ async def test_a_refusal_that_names_a_hostile_queue_is_drawn_literally(tmp_path:
         run, item = app.session.run, app.session.item
         assert run is not None
         assert item is not None
-        claim = app.session.store.runs.review_view(item, "ann").claims[0].id
+        claim = app.session.store.runs.read_review_view(item, "ann").claims[0].id
         for text in ALL[::4]:
             queue = ClaimQueue(text[:5000], run, ((item, claim),), blind=True)
             app.show_screen("runs")

@@ -36,7 +36,7 @@ async def test_q_goes_back_the_way_one_came_and_no_further(app: FaithApp) -> Non
 async def test_screens_of_single_claims_stay_closed_while_blind(app: FaithApp, name: str) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.hide_judge(True)
+        app.session.set_judge_hidden(True)
         app.show_screen(name)
         assert app.current_screen_name == "runs"
         assert f"{name} would show judge's verdicts" in status(app)
@@ -46,6 +46,6 @@ async def test_a_closed_screen_is_passed_over_on_the_way_back(app: FaithApp) -> 
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "g", "d", "g", "u")
-        app.session.hide_judge(True)
+        app.session.set_judge_hidden(True)
         await press(pilot, "q")
         assert app.current_screen_name == "runs"

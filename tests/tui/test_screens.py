@@ -11,7 +11,7 @@ from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
@@ -167,10 +167,10 @@ async def test_skipped_and_failed_conversations_say_why(app: FaithApp) -> None:
 
 def labelled(path: Path) -> None:
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         for item in store.runs.item_ids(run):
-            for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
+            for number, claim in enumerate(store.runs.read_review_view(item, "bo").claims):
                 verdict = "no" if number == 1 else claim.home_verdict.label
                 store.reviews.record(
                     claim.id, "bo", Action.BLIND, verdict,
@@ -270,7 +270,7 @@ async def test_a_run_is_started_and_goes_on_while_one_reviews(
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
         await press(pilot, "v")
         assert isinstance(app.screen, ReviewScreen)
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
     with Store.open(store_path) as store:
         newest = max(store.runs.rows(), key=lambda row: row.id)
         assert newest.state is RunState.DONE
@@ -284,7 +284,7 @@ async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> No
         app.screen.query_one("#options", Input).value = "penalize_ambiguous_claims=true"
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
         await press(pilot, "g", "r", "n")
         value = app.screen.query_one("#options", Input).value
     assert "penalize_ambiguous_claims=true" in value.split()
@@ -328,7 +328,7 @@ def test_options_are_read_as_on_a_command_line() -> None:
 
 def unfinished(path: Path, state: RunState) -> None:
     with Store.open(path) as store:
-        run = plan_run(store, RunRequest())
+        run = save_planned_run(store, RunRequest())
         store.runs.set_state(run, state)
 
 
@@ -339,7 +339,7 @@ async def test_a_cancelled_run_is_taken_up_again(app: FaithApp, store_path: Path
         assert "cancelled" in screen_text(app)
         await press(pilot, "r")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
         await until(pilot, lambda: "done" in title(app))
         await until(pilot, lambda: "conv-0147" in text_of(app, "events"))
 

@@ -11,15 +11,15 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import HelpDialog
-from faithtui.tui.theme.lines import width_of
-from faithtui.tui.widgets.too_small import TooSmall, small_lines
+from faithtui.tui.theme.lines import count_cells_of_pieces
+from faithtui.tui.widgets.too_small import TooSmall, too_small_lines
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 
 
 @given(st.integers(1, 70), st.integers(1, 20))
 def test_the_sentence_fits_any_width_and_begins_with_what_to_do(width: int, height: int) -> None:
-    lines = small_lines((width, height), (60, 18), "ctrl+q")
-    assert all(width_of(each.pieces) <= width for each in lines)
+    lines = too_small_lines((width, height), (60, 18), "ctrl+q")
+    assert all(count_cells_of_pieces(each.pieces) <= width for each in lines)
     assert "".join(each.text for each in lines).replace(" ", "").startswith("Enlarge")
 
 
@@ -85,7 +85,7 @@ async def test_review_goes_on_with_claim_evidence_and_verdict_where_little_is_le
         assert isinstance(app.screen, ReviewScreen)
     with Store.open(store_path) as store:
         item = store.runs.item_ids(store.runs.rows()[0].id)[0]
-        said = [each for each in store.runs.review_view(item, "ann").claims if each.mine]
+        said = [each for each in store.runs.read_review_view(item, "ann").claims if each.mine]
         assert len(said) == 1, "a verdict is given on what is painted, or not at all"
 
 

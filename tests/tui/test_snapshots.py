@@ -64,10 +64,10 @@ def steady(store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def labelled(store_path: Path) -> None:
     """People gave verdicts on most claims."""
     with Store.open(store_path, clock=lambda: NOON) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         for item in store.runs.item_ids(run):
-            for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
+            for number, claim in enumerate(store.runs.read_review_view(item, "bo").claims):
                 store.reviews.record(
                     claim.id, "bo", Action.BLIND, "no" if number == 4 else claim.home_verdict.label,
                     run=run, judge_verdict=claim.home_verdict.label, saw_judge=False,
@@ -116,7 +116,7 @@ def test_runs(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]
 def made_up(store_path: Path) -> None:
     """The judge made most claims up, and one conversation is not checked yet."""
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         first, *_ = store.runs.item_rows(store.runs.item_ids(run))
         counts = TextCounts(claims=5, phantom=4, truths=5, invented=1, texts=15)
@@ -204,7 +204,7 @@ def test_new_run(
 ) -> None:
     # The newest price counts from a day that another version of the package, or year, may move.
     source = "genai-prices 0.0.0, 2026-01-02"
-    monkeypatch.setattr(prices, "_describe_package", lambda today: source)
+    monkeypatch.setattr(prices, "_describe_price_package", lambda today: source)
     steady.session.environ = {"OPENAI_API_KEY": "sk-nobody"}
     assert snap_compare(steady, terminal_size=size, run_before=after("n"))
 

@@ -86,7 +86,7 @@ def claims(store: Store) -> list[ClaimView]:
     return [
         claim
         for item in store.runs.item_ids(RunId(1))
-        for claim in store.runs.review_view(item, REVIEWER).claims
+        for claim in store.runs.read_review_view(item, REVIEWER).claims
     ]
 
 
@@ -380,8 +380,10 @@ def hostile_store(path: Path) -> int:
                 item,
                 Assessment(window, score_window(["yes"], RULE), (verdict,), (truth,), reason=text),
             )
-            store.runs.finish_item(item, ItemState.DONE, f"reason {text}", f"all in all {text}")
-            (claim,) = store.runs.review_view(item, REVIEWER).claims
+            store.runs.score_and_finish_item(
+                item, ItemState.DONE, f"reason {text}", f"all in all {text}"
+            )
+            (claim,) = store.runs.read_review_view(item, REVIEWER).claims
             for who, note in ((REVIEWER, text), (f"bo {text[:100]}", f"note {text}")):
                 store.reviews.record(
                     claim.id,

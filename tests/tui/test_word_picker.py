@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from faithtui.domain.text.word_spans import find_word_spans
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.look_styles import COMPONENTS
-from faithtui.tui.widgets.word_picker import WordPicker, place_words
+from faithtui.tui.widgets.word_picker import WordPicker, lay_out_words_on_lines
 
 TEXT = "One two, three.\r\n\nFour (five) six seven."
 
@@ -41,7 +41,7 @@ class PickerApp(App[None]):
 @given(st.text(alphabet="ab .\n\r(1é東", max_size=60), st.integers(4, 30))
 def test_no_word_is_lost_and_lines_break_between_words(text: str, width: int) -> None:
     words = find_word_spans(text)
-    placed = place_words(text, words, width)
+    placed = lay_out_words_on_lines(text, words, width)
     found = [each for line in placed for each in line if each.word is not None]
     assert [(each.start, each.end) for each in found] == words
     assert [each.word for each in found] == list(range(len(words)))
@@ -51,7 +51,7 @@ def test_no_word_is_lost_and_lines_break_between_words(text: str, width: int) ->
 
 def test_punctuation_stays_with_its_word() -> None:
     text = "aaa bbb, ccc"
-    lines = place_words(text, find_word_spans(text), 7)
+    lines = lay_out_words_on_lines(text, find_word_spans(text), 7)
     assert ["".join(text[each.start : each.end] for each in line) for line in lines] == [
         "aaa ",
         "bbb, ",

@@ -8,11 +8,11 @@ from io import StringIO
 from faithtui.agreement.documents.csv_report import (
     OpinionDates,
     blind_cell,
-    codes_cell,
     format_count_cell,
     format_number_cell,
     opinions_cell,
     read_and_empty_buffer,
+    reason_codes_cell,
     yes_or_no_cell,
 )
 from faithtui.agreement.documents.header import ReportHeader
@@ -196,7 +196,7 @@ def answers_csv(
                 format_number_cell(answer.weight),
                 answer.reviewers,
                 opinions_cell(answer.opinions, dates),
-                codes_cell(answer.opinions),
+                reason_codes_cell(answer.opinions),
                 blind_cell(answer.opinions),
                 *judged,
             )

@@ -114,7 +114,7 @@ def claims_csv(
     for claim, extras in claims:
         yield read_and_empty_buffer(out)
         values = (_list_to_json(each.values.get(claim.conversation, ())) for each in metadata)
-        writer.writerow((*_make_row(claim, extras, dates, sample), *judged, *values))
+        writer.writerow((*_make_claim_row(claim, extras, dates, sample), *judged, *values))
     yield read_and_empty_buffer(out)
 
 
@@ -126,7 +126,7 @@ def read_and_empty_buffer(out: StringIO) -> str:
     return text
 
 
-def _make_row(
+def _make_claim_row(
     claim: ClaimUnit, extras: ClaimExtras, dates: OpinionDates, sample: str
 ) -> tuple[str | int | float, ...]:
     both = claim.judge is not None and claim.human is not None
@@ -152,7 +152,7 @@ def _make_row(
         format_number_cell(extras.weight),
         claim.reviewers,
         opinions_cell(claim.opinions, dates),
-        codes_cell(claim.opinions),
+        reason_codes_cell(claim.opinions),
         _list_to_json(extras.notes),
         _list_to_json([_evidence_span_to_json(each) for each in extras.evidence]),
         yes_or_no_cell(claim.blind),
@@ -189,7 +189,7 @@ def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def codes_cell(opinions: Sequence[Opinion]) -> str:
+def reason_codes_cell(opinions: Sequence[Opinion]) -> str:
     """Write the reason codes that people gave."""
     return _list_to_json(sorted({each.code for each in opinions if each.code is not None}))
 

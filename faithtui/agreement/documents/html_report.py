@@ -88,11 +88,13 @@ def _render_sections(blocks: tuple[Block, ...]) -> Iterator[Markup]:
 
 def _render_section(number: int, parts: list[Markup]) -> Markup:
     if not number:
-        return make_element("header", *_put_on_lines(parts))
-    return make_element("section", *_put_on_lines(parts), aria_labelledby=f"section-{number}")
+        return make_element("header", *_put_each_on_own_line(parts))
+    return make_element(
+        "section", *_put_each_on_own_line(parts), aria_labelledby=f"section-{number}"
+    )
 
 
-def _put_on_lines(parts: list[Markup]) -> Iterator[Markup]:
+def _put_each_on_own_line(parts: list[Markup]) -> Iterator[Markup]:
     for each in parts:
         yield join_markup(Markup("\n"), each)
     yield Markup("\n")
@@ -191,9 +193,11 @@ def _choose_cell_class(cell: Text) -> str | None:
 
 def _render_text(found: Text) -> Markup:
     return (
-        join_markup(*map(_render_part, found)) if isinstance(found, tuple) else _render_part(found)
+        join_markup(*map(_render_text_or_code, found))
+        if isinstance(found, tuple)
+        else _render_text_or_code(found)
     )
 
 
-def _render_part(part: Part) -> Markup:
+def _render_text_or_code(part: Part) -> Markup:
     return make_element("code", part.text) if isinstance(part, Code) else escape_to_markup(part)

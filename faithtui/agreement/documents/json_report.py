@@ -127,7 +127,7 @@ def report_json(
         "evidence": _WRITER.convert(report.evidence),
         "extraction": _WRITER.convert(report.extraction),
         "disagreements": [_WRITER.convert_object(each, **hidden) for each in which.disagreements],
-        "warnings": _WRITER.convert(_list_warnings(report, which, header)),
+        "warnings": _WRITER.convert(_list_level_warnings(report, which, header)),
         "plots": _WRITER.convert(plots),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -201,12 +201,12 @@ def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     ]
 
 
-def _list_warnings(
+def _list_level_warnings(
     report: AgreementReport, which: LevelReport, header: ReportHeader
 ) -> list[ReportWarning]:
     shown = [each for each in report.warnings if each.level in (None, which.level)]
     if which.level is ReportLevel.CLAIMS:
-        shown += _make_extra_warnings(report)
+        shown += _make_warnings_for_facts_without_field(report)
     if which.level is ReportLevel.ANSWERS:
         shown.append(
             ReportWarning(
@@ -230,7 +230,7 @@ def _list_warnings(
     return shown
 
 
-def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
+def _make_warnings_for_facts_without_field(report: AgreementReport) -> Iterator[ReportWarning]:
     """Put into sentences what the format has no field for."""
     many = report.claims.unit[1]
     codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
@@ -266,7 +266,7 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
         yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.DETECTION,))
 
 
-def _make_extra_agreement_fields(found: Agreement) -> JsonFields:
+def _make_confusion_and_label_share_fields(found: Agreement) -> JsonFields:
     """Write the table, and both sides' shares of each label."""
     cells: Sequence[Sequence[float]] = found.weighted or found.table.counts
     whole = sum(map(sum, cells))
@@ -294,7 +294,7 @@ def _confusion_json(found: Agreement, rows: str, columns: str) -> JsonFields:
     return {"rows": rows, "columns": columns, **table}
 
 
-def _make_extra_pair_fields(pair: PairReport) -> JsonFields:
+def _make_human_pair_fields(pair: PairReport) -> JsonFields:
     """Say that neither side of the table is the judge."""
     table = _confusion_json(pair.agreement, "human_a", "human_b")
     return {"agreement": _WRITER.convert_object(pair.agreement, confusion=table)}
@@ -313,22 +313,22 @@ def _make_settings_fields(asked: ReportSettings) -> JsonFields:
     }
 
 
-def _make_extra_coverage_fields(found: Coverage) -> JsonFields:
+def _make_coverage_by_verdict_fields(found: Coverage) -> JsonFields:
     by_verdict = {each.judge or "none": _WRITER.convert(each) for each in found.by_verdict}
     return {"reviewed": found.reviewed, "by_verdict": by_verdict}
 
 
-def _make_extra_stratum_fields(found: StratumCounts) -> JsonFields:
+def _make_inclusion_probability_field(found: StratumCounts) -> JsonFields:
     share = found.drawn / found.population if found.population else None
     return {"inclusion_probability": _WRITER.convert(share)}
 
 
-def _make_extra_rater_fields(found: RaterReport) -> JsonFields:
+def _make_override_rate_field(found: RaterReport) -> JsonFields:
     n = found.agreement.n
     return {"override_rate": _WRITER.convert(found.overrides / n if n else None)}
 
 
-def _make_extra_disagreement_fields(disagreement: Disagreement) -> JsonFields:
+def _make_disagreement_unit_field(disagreement: Disagreement) -> JsonFields:
     return {
         "unit": f"turn {disagreement.turn}"
         if disagreement.claim is None
@@ -336,7 +336,7 @@ def _make_extra_disagreement_fields(disagreement: Disagreement) -> JsonFields:
     }
 
 
-def _make_extra_breakdown_fields(found: Breakdown) -> JsonFields:
+def _make_metadata_key_field(found: Breakdown) -> JsonFields:
     return {"key": found.metadata_key} if found.by is Slice.METADATA else {}
 
 
@@ -365,14 +365,14 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     Agreement: JsonForm(
         left_out={"table": "in `confusion`", "weighted": "in `confusion`"},
-        more=_make_extra_agreement_fields,
+        more=_make_confusion_and_label_share_fields,
         order=(
             *("n", "clusters", "weighted_by_design", "confusion", "percent", "chance"),
             *("cohen_kappa", "weighted_kappa", "scott_pi", "krippendorff_alpha"),
             *("gwet_ac1", "gwet_ac2", "specific_agreement", "marginals"),
         ),
     ),
-    PairReport: JsonForm(more=_make_extra_pair_fields),
+    PairReport: JsonForm(more=_make_human_pair_fields),
     PassRate: JsonForm(order=("quantity",)),
     ThresholdReport: JsonForm(
         left_out={"curve": "drawn in the report's pictures"},
@@ -388,7 +388,7 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     Breakdown: JsonForm(
         left_out={"better": _NO_KEY, "metadata_key": "in `key`, where parts are of metadata"},
-        more=_make_extra_breakdown_fields,
+        more=_make_metadata_key_field,
         order=("by", "key"),
     ),
     ComparisonReport: JsonForm(
@@ -405,7 +405,7 @@ FORMS: Mapping[type, JsonForm] = {
             "turn": "in `unit`",
         },
         renamed={"key": "conversation"},
-        more=_make_extra_disagreement_fields,
+        more=_make_disagreement_unit_field,
         order=("unit", "conversation", "judge", "human", "raters", "blind", "text"),
     ),
     Coverage: JsonForm(
@@ -418,7 +418,7 @@ FORMS: Mapping[type, JsonForm] = {
             _NO_KEY,
         ),
         renamed={"missing_verdicts": "invalid_verdicts"},
-        more=_make_extra_coverage_fields,
+        more=_make_coverage_by_verdict_fields,
         order=(
             *("conversations", "windows", "vacuous_windows", "invalid_verdicts", "verdict_rows"),
             *("units", "units_in_several_windows", "judge_self_disagreement", "reviewed", "agreed"),
@@ -434,7 +434,7 @@ FORMS: Mapping[type, JsonForm] = {
             "hasty": "in the warning `hasty_labels`",
         },
         renamed={"reviewer": "id"},
-        more=_make_extra_rater_fields,
+        more=_make_override_rate_field,
         order=("id", "labels", "blind", "override_rate"),
     ),
     LabelDesign: JsonForm(
@@ -452,7 +452,7 @@ FORMS: Mapping[type, JsonForm] = {
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
     ),
-    StratumCounts: JsonForm(more=_make_extra_stratum_fields),
+    StratumCounts: JsonForm(more=_make_inclusion_probability_field),
     ReportSettings: JsonForm(
         left_out={
             "idk": _NO_KEY,

@@ -98,18 +98,22 @@ def _table_lines(table: Table) -> Iterator[str]:
     rules = ["---", *[side] * (len(table.heads) - 1)]
     rows = [[_render_text(cell) for cell in row] for row in table.rows]
     for row in ([escape_markdown(head) for head in table.heads], rules, *rows):
-        yield _row_line(row)
+        yield _table_row_line(row)
 
 
-def _row_line(cells: Sequence[str]) -> str:
+def _table_row_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _render_text(text: Text) -> str:
-    return "".join(map(_render_part, text)) if isinstance(text, tuple) else _render_part(text)
+    return (
+        "".join(map(_render_text_or_code, text))
+        if isinstance(text, tuple)
+        else _render_text_or_code(text)
+    )
 
 
-def _render_part(part: Part) -> str:
+def _render_text_or_code(part: Part) -> str:
     if isinstance(part, Code):
         return f"`{part.text}`" if part.text.isalnum() else escape_markdown(part.text)
     return escape_markdown(part)

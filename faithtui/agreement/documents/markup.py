@@ -50,7 +50,8 @@ def make_element(tag: str, *children: Child, **attributes: AttributeValue | None
         `<tag .../>` without children, which HTML takes for void elements and inside SVG only.
     """
     found = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(make_visible(_value_text(value)))}"'
+        f" {name.rstrip('_').replace('_', '-')}="
+        f'"{escape(make_visible(_attribute_value_text(value)))}"'
         for name, value in attributes.items()
         if value is not None
     )
@@ -58,5 +59,5 @@ def make_element(tag: str, *children: Child, **attributes: AttributeValue | None
     return Markup(f"<{tag}{found}>{inner}</{tag}>" if children else f"<{tag}{found}/>")
 
 
-def _value_text(value: AttributeValue) -> str:
+def _attribute_value_text(value: AttributeValue) -> str:
     return f"{round(value, 2) + 0.0:g}" if isinstance(value, float) else str(value)

@@ -46,10 +46,10 @@ def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Blo
         detection, where it goes wrong, agreement, people, scores, calibration, probes, comparison
         and progress; the method at the end.
     """
-    return tuple(_write_blocks(report, header))
+    return tuple(_make_report_blocks(report, header))
 
 
-def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def _make_report_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     shown = [level for level in report.levels if level.coverage.reviewed]
     shown.sort(key=lambda level: level is not report.primary_level)
     yield from write_opening(report, header)

@@ -59,7 +59,7 @@ def share_text(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else EMPTY_CELL
 
 
-def count_text(n: int, one: str, many: str) -> str:
+def count_and_noun_text(n: int, one: str, many: str) -> str:
     """Write a number of things."""
     return f"{n:,} {one if n == 1 else many}"
 
@@ -80,9 +80,9 @@ def label_dates_and_guidelines_text(found: LabelProvenance) -> str:
     when = f"on {first}" if first == last else f"from {first} to {last}"
     parts = []
     if found.imported:
-        parts.append(f"{count_text(found.imported, 'label', 'labels')} came with the data")
+        parts.append(f"{count_and_noun_text(found.imported, 'label', 'labels')} came with the data")
     parts += [
-        f"{count_text(labels, 'label', 'labels')} under {name}"
+        f"{count_and_noun_text(labels, 'label', 'labels')} under {name}"
         for name, labels in found.by_guideline
     ]
     return f"labels were stored {when}: {', '.join(parts)}."

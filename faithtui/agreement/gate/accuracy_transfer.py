@@ -42,7 +42,7 @@ def find_judge_accuracy(report: LevelReport, passing: Sequence[str]) -> JudgeAcc
     return None
 
 
-def correct_other_run_pass_rate(
+def correct_other_run_fail_rate(
     accuracy: JudgeAccuracy, judge: Estimate, level: float
 ) -> OutsideRate | Reason:
     """Correct another run's share of passing units by an accuracy that was certified.
@@ -83,10 +83,10 @@ def correct_other_run_pass_rate(
 def estimate_other_run_pass_rate(
     accuracy: JudgeAccuracy | None, judge: Estimate, level: float
 ) -> Estimate:
-    """Estimate the share that passes in another run; see `correct_other_run_pass_rate`."""
+    """Estimate the share that passes in another run; see `correct_other_run_fail_rate`."""
     if accuracy is None:
         return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
-    found = correct_other_run_pass_rate(accuracy, judge, level)
+    found = correct_other_run_fail_rate(accuracy, judge, level)
     if isinstance(found, Reason):
         return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate

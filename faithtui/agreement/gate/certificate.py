@@ -228,7 +228,7 @@ def split_metric_options(
     return (size if isinstance(size, int) else None), others
 
 
-def hash_labels(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
+def hash_human_labels(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
     """Hash what people said, so that two label sets can be told apart; the judge does not enter.
 
     Neither order nor the store's keys matter.
@@ -237,34 +237,48 @@ def hash_labels(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> s
         64 hexadecimal digits, SHA-256.
     """
     rows: list[tuple[object, ...]] = [
-        ("claim", each.key, each.turn, each.text, each.human, *_dump_opinions(each.opinions))
+        (
+            "claim",
+            each.key,
+            each.turn,
+            each.text,
+            each.human,
+            *_opinions_to_sorted_json(each.opinions),
+        )
         for each in claims
         if each.opinions
     ]
     rows += [
-        ("answer", each.key, each.turn, each.human, each.rating, *_dump_opinions(each.opinions))
+        (
+            "answer",
+            each.key,
+            each.turn,
+            each.human,
+            each.rating,
+            *_opinions_to_sorted_json(each.opinions),
+        )
         for each in answers
     ]
     return _hash_rows(rows)
 
 
-def hash_conversations(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
+def hash_conversation_names(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
     """Hash the names of the conversations that readings are of."""
     names = {(each.group, each.key) for each in claims}
     return _hash_rows(names | {(each.group, each.key) for each in answers})
 
 
-def count_by_origin(opinions: Iterable[Opinion]) -> dict[str, int]:
+def count_verdicts_by_origin(opinions: Iterable[Opinion]) -> dict[str, int]:
     """Count verdicts that count by where they come from.
 
     Returns:
         `imported`, `adjudicated`, `blind` and `shown`, each with its count.
     """
-    counts = Counter(map(_classify_origin, opinions))
+    counts = Counter(map(_classify_verdict_origin, opinions))
     return {name: counts[name] for name in ("imported", "adjudicated", "blind", "shown")}
 
 
-def _classify_origin(opinion: Opinion) -> str:
+def _classify_verdict_origin(opinion: Opinion) -> str:
     if opinion.action is Action.IMPORTED:
         return "imported"
     if opinion.action is Action.ADJUDICATED:
@@ -272,7 +286,7 @@ def _classify_origin(opinion: Opinion) -> str:
     return "blind" if opinion.blind else "shown"
 
 
-def _dump_opinions(opinions: Iterable[Opinion]) -> list[str]:
+def _opinions_to_sorted_json(opinions: Iterable[Opinion]) -> list[str]:
     return sorted(json.dumps(_OPINION_FIELDS(each)) for each in opinions)
 
 

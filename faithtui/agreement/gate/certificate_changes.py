@@ -75,7 +75,7 @@ def list_contradictions(certificate: Certificate) -> Iterator[str]:
         yield "it was issued before its labels were given"
 
 
-def list_future_issue_date(certificate: Certificate, now: datetime) -> list[str]:
+def list_issue_date_problems(certificate: Certificate, now: datetime) -> list[str]:
     """Say that a certificate was issued after now; [] where it was not."""
     if certificate.issued_at <= now + _CLOCKS_DIFFER:
         return []
@@ -95,7 +95,7 @@ def list_judge_and_metric_changes(
     ]
 
 
-def is_judge_change(phrase: str) -> bool:
+def is_judge_change_phrase(phrase: str) -> bool:
     """Say whether a phrase names another judge, prompt or set of examples, not another metric."""
     return phrase.startswith(("judge:", "prompt:", "examples:"))
 

@@ -34,7 +34,7 @@ def parse_certificate(content: bytes) -> Certificate:
         InputError: It is something else, of another version, was changed since it was written, or
             contradicts itself, as one does that was changed and given a new digest.
     """
-    found = _parse_object(content)
+    found = _parse_json_object(content)
     version = found.get("schema_version")
     if isinstance(version, int) and version > CERTIFICATE_SCHEMA_VERSION:
         raise InputError(
@@ -67,7 +67,7 @@ def parse_certificate(content: bytes) -> Certificate:
     return certificate
 
 
-def _parse_object(content: bytes) -> dict[str, Any]:
+def _parse_json_object(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise InputError("is too large for a certificate")
     try:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, CriterionCheck
 from faithtui.agreement.report.missing_figures import (
-    explain_kappa,
+    explain_missing_kappa,
     explain_nothing_compared,
     find_only_label,
 )
@@ -44,22 +44,26 @@ def explain_missing_figures(
         of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
     """
     return tuple(
-        _explain_check(each, level, run, is_own=each.criterion in of_labels)
+        _explain_missing_figure(each, level, run, is_own=each.criterion in of_labels)
         if each.outcome in (CheckOutcome.UNKNOWN, CheckOutcome.BELOW) and each.criterion in _FIGURES
         else each
         for each in checks
     )
 
 
-def _explain_check(
+def _explain_missing_figure(
     check: CriterionCheck, level: LevelReport, run: str, *, is_own: bool
 ) -> CriterionCheck:
     found = check.estimate
     if found is None or found.reason is Reason.DESIGN_NOT_RANDOM:
         return check
     if check.outcome is CheckOutcome.BELOW or found.reason is None:
-        is_helpless = is_own and check.criterion is Criterion.RECALL and not _has_flagged(level)
-        return _explain_recall_check(check, level, run) if is_helpless else check
+        is_helpless = (
+            is_own
+            and check.criterion is Criterion.RECALL
+            and not _has_flagged_or_unjudged_unit(level)
+        )
+        return _explain_recall_without_unfaithful(check, level, run) if is_helpless else check
     if not is_own:
         if found.reason is Reason.UNINFORMATIVE_JUDGE:
             return replace(check, reason=_UNINFORMATIVE.format(run=run))
@@ -68,19 +72,19 @@ def _explain_check(
         return replace(check, reason=explain_nothing_compared(level))
     # A figure that no label can change needs no interval.
     if check.criterion is Criterion.KAPPA and (
-        found.reason is Reason.NO_VARIATION or _find_only_verdict(level)
+        found.reason is Reason.NO_VARIATION or _find_constant_judge_verdict(level)
     ):
-        return _explain_kappa_check(check, level, run)
+        return _explain_constant_kappa(check, level, run)
     if check.criterion is Criterion.RECALL and (
-        found.reason is Reason.NO_REFERENCE_POSITIVES or not _has_flagged(level)
+        found.reason is Reason.NO_REFERENCE_POSITIVES or not _has_flagged_or_unjudged_unit(level)
     ):
-        return _explain_recall_check(check, level, run)
+        return _explain_recall_without_unfaithful(check, level, run)
     if found.value is not None:
         return replace(check, reason=_explain_no_interval(found, check.criterion, level))
     return check
 
 
-def _describe_more_labels(level: LevelReport, run: str) -> str:
+def _suggest_how_to_get_labels(level: LevelReport, run: str) -> str:
     """Say what gives more of what the labels lack."""
     many, groups = level.unit[1], level.coverage.group_word
     if not level.coverage.unreviewed:
@@ -88,13 +92,13 @@ def _describe_more_labels(level: LevelReport, run: str) -> str:
     return f"label more {many}; {_SAMPLE.format(run=run)}"
 
 
-def _find_only_verdict(level: LevelReport) -> str | None:
+def _find_constant_judge_verdict(level: LevelReport) -> str | None:
     """Name the verdict of the judge on all units of the run; None: it gave several, or not all."""
     counts = level.coverage.by_verdict
     return find_only_label([each.units for each in counts], [each.judge or "" for each in counts])
 
 
-def _has_flagged(level: LevelReport) -> bool:
+def _has_flagged_or_unjudged_unit(level: LevelReport) -> bool:
     """Say whether the judge calls any unit of the run unfaithful, or gave one no verdict."""
     wanted = (*level.strict.positive, None)
     return any(each.units for each in level.coverage.by_verdict if each.judge in wanted)
@@ -116,13 +120,13 @@ def _explain_no_interval(found: Estimate, criterion: Criterion, level: LevelRepo
     )
 
 
-def _explain_kappa_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
+def _explain_constant_kappa(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
     """Say of a kappa without variation whose labels are all alike.
 
     Where the judge says the same of the whole run, kappa is 0, or has no value, whatever is
     labelled: below any threshold that asks for more.
     """
-    many, always = level.unit[1], _find_only_verdict(level)
+    many, always = level.unit[1], _find_constant_judge_verdict(level)
     human = find_only_label(level.table.rows, level.table.categories)
     if always:
         outcome = CheckOutcome.UNDECIDED
@@ -132,17 +136,19 @@ def _explain_kappa_check(check: CriterionCheck, level: LevelReport, run: str) ->
         reason = f"the judge says {always} to all {many} in this run, so that kappa {words}"
         return replace(check, outcome=outcome, reason=f"{reason}: {_OTHER_JUDGE}")
     among = f"of the {level.table.n:,} compared {many}"
-    way = _describe_more_labels(level, run)
-    return replace(check, reason=f"{explain_kappa(level)} {among}: {way}")
+    way = _suggest_how_to_get_labels(level, run)
+    return replace(check, reason=f"{explain_missing_kappa(level)} {among}: {way}")
 
 
-def _explain_recall_check(check: CriterionCheck, level: LevelReport, run: str) -> CriterionCheck:
+def _explain_recall_without_unfaithful(
+    check: CriterionCheck, level: LevelReport, run: str
+) -> CriterionCheck:
     one, many = level.unit
     words = " or ".join(level.strict.positive)
     units = f"{level.table.n:,} labelled {many if level.table.n != 1 else one}"
     none = f"annotators call none of the {units} {words}"
-    if _has_flagged(level):
-        way = _describe_more_labels(level, run)
+    if _has_flagged_or_unjudged_unit(level):
+        way = _suggest_how_to_get_labels(level, run)
         return replace(check, reason=f"{none}, so that there is none to find: {way}")
     counts = {each.judge: each.units for each in level.coverage.by_verdict}
     way = "--idk fail counts its idk as unfaithful" if counts.get("idk") else _OTHER_JUDGE

@@ -83,7 +83,7 @@ def compute_bounds_over_missing_labels(
     }
     if not missing:
         return None
-    words = _Words.choose_furthest_apart(prepared.labels, prepared.recoded_rule)
+    words = _Words.from_extreme_labels(prepared.labels, prepared.recoded_rule)
 
     def report(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
         rows = [imputed.get(place, row) for place, row in enumerate(compared.all.rows)]
@@ -118,7 +118,7 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
     """
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
-    ends = _get_last_served_positions(compared) if is_sample else {}
+    ends = _find_last_served_position_by_stratum(compared) if is_sample else {}
     ties, outvoted = compared.all.votes_of_tied, compared.all.majority_decisions
     for place, row in enumerate(compared.all.rows):
         if is_sample and (row.position is None or row.audit):
@@ -156,7 +156,7 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
                 yield place, "order_broken"
 
 
-def _get_last_served_positions(compared: ComparedClaims) -> dict[str | None, int]:
+def _find_last_served_position_by_stratum(compared: ComparedClaims) -> dict[str | None, int]:
     """Say up to which place of the drawn order claims were served, by stratum."""
     ends: dict[str | None, int] = {}
     last: dict[int, int] = {}
@@ -189,7 +189,7 @@ class _Words:
     failing: str
 
     @classmethod
-    def choose_furthest_apart(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
+    def from_extreme_labels(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
         """Choose the labels furthest from each other."""
         mildest_first = sorted(labels.names, key=labels.severity.__getitem__)
         good, bad = mildest_first[0], mildest_first[-1]

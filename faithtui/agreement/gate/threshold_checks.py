@@ -160,7 +160,7 @@ def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> G
         or report.design.follows_draw
         or (kind is DesignKind.CONVENIENCE and not among_labelled)
     )
-    kappa, recall = _estimate_kappa(report), report.strict.recall
+    kappa, recall = _get_kappa_with_interval_if_perfect(report), report.strict.recall
     if refused:
         kappa, recall = (
             make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, each.n, each.clusters)
@@ -177,7 +177,7 @@ def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> G
     )
 
 
-def _estimate_kappa(report: LevelReport) -> Estimate:
+def _get_kappa_with_interval_if_perfect(report: LevelReport) -> Estimate:
     """Give kappa, with an interval also where judge and people never differ.
 
     A kappa of 1 has no variation between groups, so the report withholds it, and a perfect judge
@@ -206,7 +206,7 @@ def _estimate_kappa(report: LevelReport) -> Estimate:
     )
 
 
-def find_doubtful_figures(
+def explain_doubtful_figures(
     found: GateFigures,
     this_run: Estimate,
     forecast: Estimate,
@@ -271,7 +271,7 @@ def check_thresholds(
         found: The figures.
         wanted: The thresholds.
         age_days: Days since the older of the judge's verdicts and the newest label; None: no label.
-        doubted: Figures that decide nothing, each with the reason, see `find_doubtful_figures`.
+        doubted: Figures that decide nothing, each with the reason, see `explain_doubtful_figures`.
     """
     results = [_check_label_count(found, wanted)]
     figures = (
@@ -281,7 +281,9 @@ def check_thresholds(
     )
     why = doubted or {}
     results += [
-        _check_figure(criterion, estimate, threshold, wanted.basis, why.get(criterion, ""))
+        _check_figure_against_threshold(
+            criterion, estimate, threshold, wanted.basis, why.get(criterion, "")
+        )
         for criterion, estimate, threshold in figures
         if threshold is not None
     ]
@@ -312,7 +314,7 @@ def _check_label_age(age_days: float | None, most: float) -> CriterionCheck:
     return CriterionCheck(Criterion.AGE, most, outcome, age_days, reason=reason)
 
 
-def _check_figure(
+def _check_figure_against_threshold(
     criterion: Criterion, found: Estimate, threshold: float, basis: ThresholdBasis, doubt: str
 ) -> CriterionCheck:
     check = CriterionCheck(criterion, threshold, CheckOutcome.UNKNOWN, found.value, found)

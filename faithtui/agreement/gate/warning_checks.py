@@ -77,7 +77,7 @@ ACCEPTED_CODES = tuple(
 """What can be accepted, each once."""
 
 
-def check_accepted_codes(codes: Iterable[str]) -> tuple[str, ...]:
+def validate_accepted_warning_codes(codes: Iterable[str]) -> tuple[str, ...]:
     """Check codes of warnings that shall be accepted.
 
     Returns:
@@ -123,16 +123,20 @@ def apply_warnings_to_checks(
         if bounds is not None:
             counted = bounds.counts.get("invalid_verdicts", 0)
             checks = [
-                _decide_by_bounds(each, bounds, wanted, level.unit)
+                _decide_despite_missing_labels(each, bounds, wanted, level.unit)
                 if each.criterion in figures
                 else each
                 for each in checks
             ]
-    asked = [each for each in warnings if _must_be_accepted(each, level, wanted.accepted, counted)]
+    asked = [
+        each
+        for each in warnings
+        if _must_warning_be_accepted(each, level, wanted.accepted, counted)
+    ]
     return tuple(_make_undecided_if_warned(each, asked, of_labels) for each in checks)
 
 
-def _must_be_accepted(
+def _must_warning_be_accepted(
     warning: ReportWarning, level: LevelReport, accepted: Collection[str], counted: int
 ) -> bool:
     """Say whether a warning has to be accepted.
@@ -175,7 +179,7 @@ def _make_undecided_if_warned(
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why))
 
 
-def _decide_by_bounds(
+def _decide_despite_missing_labels(
     check: CriterionCheck, bounds: MissingBounds, wanted: Thresholds, unit: tuple[str, str]
 ) -> CriterionCheck:
     """Decide only what is the same whatever the missing labels would be."""
@@ -183,7 +187,7 @@ def _decide_by_bounds(
         return check
     is_score = check.criterion is Criterion.SCORE
     ends = (bounds.failing, bounds.passing) if is_score else (bounds.against, bounds.agreeing)
-    worst, best = (_check_figure(each, check.criterion, wanted) for each in ends)
+    worst, best = (_check_criterion_of_report(each, check.criterion, wanted) for each in ends)
     one, other = ("as failing", "as passing") if is_score else ("against the judge", "for it")
     lowest = f"counted {one} {_describe_checked_value(worst, wanted)}"
     if worst.outcome is check.outcome is best.outcome:
@@ -208,7 +212,9 @@ _BY_FIGURE = (CheckOutcome.PASSED, CheckOutcome.BELOW)
 """Outcomes that a figure decided."""
 
 
-def _check_figure(report: LevelReport, criterion: Criterion, wanted: Thresholds) -> CriterionCheck:
+def _check_criterion_of_report(
+    report: LevelReport, criterion: Criterion, wanted: Thresholds
+) -> CriterionCheck:
     figures = read_gate_figures(report, among_labelled=wanted.among_labelled)
     (found,) = (
         each for each in check_thresholds(figures, wanted, None) if each.criterion is criterion

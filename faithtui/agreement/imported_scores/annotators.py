@@ -66,11 +66,11 @@ def compute_annotator_figures(
     )
 
     def estimate_with_value(compute: ratings.RatingFigure[[]], scale: IntervalScale) -> Estimate:
-        return keep_withheld_value(
+        return restore_withheld_value(
             estimate_rating_figure(compute, groups, scale, level), compute(groups.total)
         )
 
-    pairs = tuple(_compare_pairs(units, view, level))
+    pairs = tuple(_compare_annotator_pairs(units, view, level))
     known = [(pair.kappa.value, pair.kappa.n) for pair in pairs if pair.kappa.value is not None]
     none = Reason.NO_VARIATION if pairs else Reason.NO_OVERLAP
     ordinal = ratings.krippendorff_alpha.bind(MeasurementLevel.ORDINAL)
@@ -86,7 +86,7 @@ def compute_annotator_figures(
     )
 
 
-def keep_withheld_value(estimate: Estimate, value: Point) -> Estimate:
+def restore_withheld_value(estimate: Estimate, value: Point) -> Estimate:
     """Keep the value of a figure that is withheld for want of an interval.
 
     These figures describe labels that are all there and are compared with those of other tools;
@@ -97,7 +97,7 @@ def keep_withheld_value(estimate: Estimate, value: Point) -> Estimate:
     return replace(estimate, value=value, status=EstimateStatus.OK)
 
 
-def _compare_pairs(
+def _compare_annotator_pairs(
     units: Sequence[RatedUnit], view: ScaleView, level: float
 ) -> list[AnnotatorPair]:
     # By unit and not by pair of people: hundreds of people share units with a few others each.
@@ -110,7 +110,7 @@ def _compare_pairs(
     found = []
     for (first, second), readings in sorted(together.items()):
         table = count_matrix(readings, view.categories)
-        kappa = keep_withheld_value(
+        kappa = restore_withheld_value(
             estimate_figure(KAPPA, table, level), KAPPA.compute(table.total)
         )
         found.append(AnnotatorPair(first, second, kappa))

@@ -136,7 +136,7 @@ def labels_same_units(scale: str) -> bool:
     return scale not in _FREE_SPANS
 
 
-def make_convention(scale: str) -> ScaleConvention:
+def make_scale_convention(scale: str) -> ScaleConvention:
     """Give the convention of a scale.
 
     A scale that is not stated here is read word by word, as everywhere: yes, no, idk and their
@@ -148,23 +148,25 @@ def make_convention(scale: str) -> ScaleConvention:
         scale=scale,
         levels=levels,
         passing=tuple(level for level in levels if words[level] == "yes"),
-        views=tuple(_list_views(levels, words)),
+        views=tuple(_list_distinct_scale_readings(levels, words)),
         is_listed=scale in _LEVELS,
         compared_with_reference=_COMPARED_WITH_REFERENCE.get(scale, ()),
     )
 
 
-def _list_views(levels: Sequence[str], words: Mapping[str, str]) -> list[ScaleView]:
+def _list_distinct_scale_readings(
+    levels: Sequence[str], words: Mapping[str, str]
+) -> list[ScaleView]:
     """List the readings of a scale, without any that tells apart what an earlier one does.
 
     Verdicts of a scale without an idk are its two-way reading, so they are not listed either.
     """
     named = {level: level for level in levels}
     two = {level: PASS if word == "yes" else FAIL for level, word in words.items()}
-    found = [_make_view(ScaleReading.LABELS, tuple(levels), named)]
+    found = [_make_scale_reading(ScaleReading.LABELS, tuple(levels), named)]
     if "idk" in words.values():
-        found.append(_make_view(ScaleReading.VERDICTS, VERDICTS, words))
-    found.append(_make_view(ScaleReading.TWO_WAY, (FAIL, PASS), two))
+        found.append(_make_scale_reading(ScaleReading.VERDICTS, VERDICTS, words))
+    found.append(_make_scale_reading(ScaleReading.TWO_WAY, (FAIL, PASS), two))
     return [
         view
         for place, view in enumerate(found)
@@ -172,7 +174,7 @@ def _list_views(levels: Sequence[str], words: Mapping[str, str]) -> list[ScaleVi
     ]
 
 
-def _make_view(
+def _make_scale_reading(
     reading: ScaleReading, categories: tuple[str, ...], words: Mapping[str, str]
 ) -> ScaleView:
     places = {level: categories.index(word) for level, word in words.items()}

@@ -8,7 +8,11 @@ from faithtui.agreement.imported_scores.annotators import (
     compute_annotator_figures,
 )
 from faithtui.agreement.imported_scores.judges import JudgeFigures, compute_judge_figures
-from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, group_by_scale
+from faithtui.agreement.imported_scores.units import (
+    RatedScale,
+    ScoredConversation,
+    group_ratings_by_scale,
+)
 from faithtui.domain.estimates import LEVEL
 
 
@@ -32,10 +36,12 @@ def compute_scale_figures(
         conversations: The whole data set; nobody labels a unit twice on a scale.
         level: Confidence level in (0, 1).
     """
-    return tuple(_compute_figures(rated, level) for rated in group_by_scale(conversations))
+    return tuple(
+        _compute_figures_of_scale(rated, level) for rated in group_ratings_by_scale(conversations)
+    )
 
 
-def _compute_figures(rated: RatedScale, level: float) -> ScaleFigures:
+def _compute_figures_of_scale(rated: RatedScale, level: float) -> ScaleFigures:
     rule = rated.convention
     if not rule.labels_same_units:
         return ScaleFigures(rated, (), ())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.imported_scores.annotators import keep_withheld_value
+from faithtui.agreement.imported_scores.annotators import restore_withheld_value
 from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvention, ScaleView
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
@@ -114,7 +114,7 @@ def _compute_correlation(
         for unit in units
     ]
     value = spearman([(score, mean) for _, score, mean in readings])
-    return ScoreCorrelation(view, keep_withheld_value(estimate_spearman(readings, level), value))
+    return ScoreCorrelation(view, restore_withheld_value(estimate_spearman(readings, level), value))
 
 
 def _compute_detection(
@@ -133,7 +133,7 @@ def _compute_detection(
     passed = sum(passes for _, _, passes in readings)
     at_half = count_matrix(
         (
-            (group, _detection_class(not passes), _detection_class(score < PASSING_SCORE))
+            (group, _positive_or_negative(not passes), _positive_or_negative(score < PASSING_SCORE))
             for group, score, passes in readings
         ),
         _FLAGGED,
@@ -148,7 +148,7 @@ def _compute_detection(
         pooling=pooling,
         passed=passed,
         failed=len(readings) - passed,
-        auroc=keep_withheld_value(estimate_auroc(readings, level), area),
+        auroc=restore_withheld_value(estimate_auroc(readings, level), area),
         balanced_accuracy=estimate_figure(BALANCED_ACCURACY, at_half, level),
         best_threshold=best_threshold,
         best=best,
@@ -178,5 +178,5 @@ def _evaluate_best_threshold(
     return choice.threshold, same, validated
 
 
-def _detection_class(is_unfaithful: bool) -> str:
+def _positive_or_negative(is_unfaithful: bool) -> str:
     return "positive" if is_unfaithful else "negative"

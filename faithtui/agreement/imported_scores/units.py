@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from faithtui.agreement.imported_scores.conventions import ScaleConvention, make_convention
+from faithtui.agreement.imported_scores.conventions import ScaleConvention, make_scale_convention
 from faithtui.domain.conversation import Conversation, Rating
 
 REFERENCE_PREFIX = "reference"
@@ -74,7 +74,7 @@ class RatedScale:
         return len({unit.group for unit in self.units})
 
 
-def find_unit_kind(rating: Rating) -> UnitKind:
+def get_rated_unit_kind(rating: Rating) -> UnitKind:
     """Say what a label is about."""
     return UnitKind.ANSWER if rating.claim is None else UnitKind.CLAIM
 
@@ -87,7 +87,7 @@ def make_unit_key(rating: Rating) -> tuple[object, ...]:
     return rating.turn, rating.span, rating.claim
 
 
-def group_by_scale(conversations: Sequence[ScoredConversation]) -> tuple[RatedScale, ...]:
+def group_ratings_by_scale(conversations: Sequence[ScoredConversation]) -> tuple[RatedScale, ...]:
     """Sort labels by scale and kind of unit.
 
     Args:
@@ -97,12 +97,13 @@ def group_by_scale(conversations: Sequence[ScoredConversation]) -> tuple[RatedSc
         In the order in which scales first occur.
     """
     found = dict.fromkeys(
-        (rating.scale, find_unit_kind(rating))
+        (rating.scale, get_rated_unit_kind(rating))
         for each in conversations
         for rating in each.conversation.ratings
     )
     return tuple(
-        _make_rated_scale(conversations, make_convention(scale), kind) for scale, kind in found
+        _make_rated_scale(conversations, make_scale_convention(scale), kind)
+        for scale, kind in found
     )
 
 
@@ -116,7 +117,7 @@ def _make_rated_scale(
         mine = [
             rating
             for rating in each.conversation.ratings
-            if rating.scale == rule.scale and find_unit_kind(rating) is kind
+            if rating.scale == rule.scale and get_rated_unit_kind(rating) is kind
         ]
         kept = [
             rating for rating in mine if each.assigned is None or rating.annotator in each.assigned
@@ -127,7 +128,7 @@ def _make_rated_scale(
         )
         left_out.update(rating.label for rating in kept if rule.find_level(rating.label) is None)
         if rule.labels_same_units:
-            units += _make_units(each, kept, rule, kind)
+            units += _group_ratings_by_unit(each, kept, rule, kind)
     judges = dict.fromkeys(judge for each in conversations for judge in each.scores)
     return RatedScale(
         convention=rule,
@@ -141,7 +142,7 @@ def _make_rated_scale(
     )
 
 
-def _make_units(
+def _group_ratings_by_unit(
     scored: ScoredConversation, ratings: Iterable[Rating], rule: ScaleConvention, kind: UnitKind
 ) -> list[RatedUnit]:
     """Put the labels of each unit together; a unit without a label that counts is none."""

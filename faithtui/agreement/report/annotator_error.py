@@ -84,11 +84,11 @@ def measure_annotator_error(
     is_single = (human >= 0) & ~claims.has_several_reviewers
     error = 0.0
     if len(differing) >= FEWEST_SHARED:
-        error = estimate_single_error(sum(differing) / len(differing), len(differing))
+        error = estimate_error_of_one_annotator(sum(differing) / len(differing), len(differing))
     return human, AnnotatorError(is_tied, worst, best, is_single, error)
 
 
-def estimate_single_error(differing: float, units: int) -> float:
+def estimate_error_of_one_annotator(differing: float, units: int) -> float:
     """Estimate how often one annotator is wrong from how often two differ.
 
     With error e of both, apart from each other, they differ on 2e(1 - e) of the units: where they

@@ -105,7 +105,7 @@ class ReviewerLabels:
 def compare_judge_with_each_rater(given: ReviewerLabels) -> tuple[RaterReport, ...]:
     """Hold the judge against each person, by name."""
     context, count = given.context, len(given.names)
-    wholes = context.count_parts(given.units, given.valid_reviewers, count)
+    wholes = context.count_units_by_part_and_group(given.units, given.valid_reviewers, count)
     differs = ~context.flag_agreed(given.units)
     labels = np.bincount(given.reviewers, minlength=count).tolist()
     blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
@@ -159,7 +159,9 @@ def report_human_agreement(
     """
     several = [unit for unit in units if len(unit.opinions) > 1]
     shared = [
-        (unit.group, words) for unit in several if len(words := _list_labels(unit, context)) > 1
+        (unit.group, words)
+        for unit in several
+        if len(words := _list_annotator_labels_of_unit(unit, context)) > 1
     ]
     if not shared:
         return None
@@ -169,7 +171,13 @@ def report_human_agreement(
     level = context.settings.level
     measured = MeasurementLevel.ORDINAL if context.settings.ordinal else MeasurementLevel.NOMINAL
     return HumanReport(
-        raters=len({reviewer for unit in units for reviewer, _ in _list_labels(unit, context)}),
+        raters=len(
+            {
+                reviewer
+                for unit in units
+                for reviewer, _ in _list_annotator_labels_of_unit(unit, context)
+            }
+        ),
         units=len(shared),
         percent=ratings.estimate_rating_figure(
             ratings.percent_agreement.bind(), whole, IntervalScale.LOGIT, level
@@ -183,11 +191,13 @@ def report_human_agreement(
         fleiss_kappa=ratings.estimate_rating_figure(
             ratings.fleiss_kappa.bind(), whole, IntervalScale.ATANH, level
         ),
-        pairs=tuple(_report_pairs(shared, context)),
+        pairs=tuple(_report_annotator_pairs(shared, context)),
     )
 
 
-def _list_labels(unit: ClaimUnit | AnswerUnit, context: FigureContext) -> list[tuple[str, str]]:
+def _list_annotator_labels_of_unit(
+    unit: ClaimUnit | AnswerUnit, context: FigureContext
+) -> list[tuple[str, str]]:
     """List who said what of a unit, in words of the metric."""
     return [
         (each.reviewer, each.verdict)
@@ -196,7 +206,7 @@ def _list_labels(unit: ClaimUnit | AnswerUnit, context: FigureContext) -> list[t
     ]
 
 
-def _report_pairs(
+def _report_annotator_pairs(
     shared: Sequence[tuple[str, list[tuple[str, str]]]], context: FigureContext
 ) -> Iterator[PairReport]:
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)

@@ -14,7 +14,7 @@ from faithtui.agreement.labelled_units import (
     LabelState,
     UnratedAnswer,
     decide_answer_by_majority,
-    has_judge_passed,
+    is_answer_passed_by_judge,
 )
 from faithtui.agreement.report.annotator_error import (
     AnnotatorError,
@@ -47,11 +47,11 @@ from faithtui.agreement.statistics.pass_rates import (
     GroupedStrata,
     LabelledStratum,
     compute_worst_case_bounds,
-    estimate_fair_units,
+    estimate_fair_claim_count,
     estimate_future_rate,
     estimate_run_rate,
     estimate_run_rate_clustered,
-    merge_unlabelled,
+    merge_unlabelled_strata,
     widen_to_unknown_units,
 )
 from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
@@ -111,10 +111,10 @@ def report_claims(
     return LevelReport(
         level=ReportLevel.CLAIMS,
         unit=unit,
-        coverage=count_coverage(compared),
+        coverage=count_claim_coverage(compared),
         design=compared.design,
         agreement=context.compute_agreement(whole, main=True),
-        unjudged=_count_unjudged(compared),
+        unjudged=_count_unjudged_by_human_label(compared),
         classes=context.compute_per_label_figures(whole),
         strict=context.compute_detection(whole, compared.bad, main=True),
         lenient=context.compute_detection(whole, compared.not_good, main=True),
@@ -131,7 +131,7 @@ def report_claims(
     )
 
 
-def count_coverage(compared: ComparedClaims) -> Coverage:
+def count_claim_coverage(compared: ComparedClaims) -> Coverage:
     """Say what became of every claim."""
     claims, names = compared.all, compared.labels.names
     total = len(claims)
@@ -175,7 +175,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         labelled_by_two_or_more=int(several.sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
-        by_verdict=_count_verdicts(judge, ~is_unreviewed, skipped, names),
+        by_verdict=_count_units_by_judge_label(judge, ~is_unreviewed, skipped, names),
         skipped=states[LabelState.SKIPPED],
         bulk_accepted=states[LabelState.BULK],
         stale=states[LabelState.STALE],
@@ -188,7 +188,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
     )
 
 
-def _count_unjudged(compared: ComparedClaims) -> tuple[int, ...]:
+def _count_unjudged_by_human_label(compared: ComparedClaims) -> tuple[int, ...]:
     """Count reviewed claims without a judge's verdict, by people's label."""
     claims = compared.all
     human = claims.human[(claims.judge < 0) & ~claims.is_judge_excluded]
@@ -196,7 +196,7 @@ def _count_unjudged(compared: ComparedClaims) -> tuple[int, ...]:
     return tuple(found.tolist())
 
 
-def _count_verdicts(
+def _count_units_by_judge_label(
     judge: Ints, is_reviewed: Flags, is_skipped: Flags, names: Sequence[str]
 ) -> tuple[VerdictCount, ...]:
     """Count units by the judge's label; last those without one.
@@ -284,7 +284,9 @@ def count_labelled_strata(
 ) -> tuple[LabelledStratum, ...]:
     """Count what is labelled of each stratum of the sample, in the order of its design."""
     units = _make_claim_pass_columns(rule, compared)
-    return _sum_strata(_count_strata_by_group(units, compared.design, compared.labels.names))
+    return _sum_strata_over_groups(
+        _count_strata_by_group(units, compared.design, compared.labels.names)
+    )
 
 
 def report_answers(
@@ -327,7 +329,7 @@ def report_answers(
         UnitColumns(groups, np.array(cells, np.int64), len(group_names))
     )
     agreed = sum(human == judge for _, human, judge in both)
-    in_view = sum(_is_judge_shown(answer) for answer, _, _ in both)
+    in_view = sum(_was_judge_shown_to_raters(answer) for answer, _, _ in both)
     coverage = Coverage(
         units=len(answers) + len(unrated),
         conversations=len(
@@ -350,7 +352,7 @@ def report_answers(
         # Labels that came with the data are taken for blind ones.
         blind=len(both) - in_view,
         shown=in_view,
-        by_verdict=_count_verdicts(
+        by_verdict=_count_units_by_judge_label(
             _encode_pass_fail([*map(find_judge_answer_verdict, answers), *others]),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
@@ -410,7 +412,7 @@ def report_answers(
                 human,
                 f"score {answer.score.value:.2f}, threshold {rule.effective_threshold}",
                 raters=tuple(each.reviewer for each in answer.opinions),
-                blind=not _is_judge_shown(answer),
+                blind=not _was_judge_shown_to_raters(answer),
             )
             for answer, human, judge in both
             if human != judge
@@ -425,11 +427,11 @@ def pass_or_fail(passes: bool) -> str:
 
 def find_judge_answer_verdict(answer: AnswerUnit) -> str | None:
     """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
-    passes = has_judge_passed(answer)
+    passes = is_answer_passed_by_judge(answer)
     return None if passes is None else pass_or_fail(passes)
 
 
-def _is_judge_shown(answer: AnswerUnit) -> bool:
+def _was_judge_shown_to_raters(answer: AnswerUnit) -> bool:
     """Say whether somebody rated an answer with the judge's word in view."""
     return any(each.blind is False for each in answer.opinions)
 
@@ -453,10 +455,10 @@ def estimate_pass_rate(
         labels: What the judge can say.
         level: Confidence level in (0, 1).
     """
-    found = _estimate_drawable_rate(units, design, labels, level)
+    found = _estimate_pass_rate_of_drawable_units(units, design, labels, level)
     if not design.beyond or found.corrected_this_run.value is None:
         return found
-    known = estimate_fair_units(_count_passes_by_stratum(units, design, labels).total)
+    known = estimate_fair_claim_count(_count_passes_by_stratum(units, design, labels).total)
     this_run, future = (
         widen_to_unknown_units(each, known, design.beyond)
         for each in (found.corrected_this_run, found.corrected_future)
@@ -469,15 +471,15 @@ def estimate_pass_rate(
     )
 
 
-def _estimate_drawable_rate(
+def _estimate_pass_rate_of_drawable_units(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
     """Estimate the share that passes of the units that could be drawn, see `estimate_pass_rate`."""
     error = units.error
     if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
-        return _estimate_rate_of_given_labels(units, design, labels, level)
+        return _estimate_pass_rate_of_labels_as_given(units, design, labels, level)
     failing, passing = (
-        _estimate_rate_of_given_labels(
+        _estimate_pass_rate_of_labels_as_given(
             _replace_ties(units, error.is_tied, side), design, labels, level
         )
         for side in (error.worst, error.best)
@@ -487,7 +489,9 @@ def _estimate_drawable_rate(
     doubt = 0.0
     for wrong, some in ((error.error, error.is_single), (error.error_if_agreed, is_agreed)):
         share = replace(units, human=np.where(is_known, some, -1))
-        found = _estimate_rate_of_given_labels(share, design, labels, level).corrected_this_run
+        found = _estimate_pass_rate_of_labels_as_given(
+            share, design, labels, level
+        ).corrected_this_run
         doubt += wrong * (found.value or 0.0)
     return replace(
         passing,
@@ -517,7 +521,7 @@ def _replace_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns
     )
 
 
-def _estimate_rate_of_given_labels(
+def _estimate_pass_rate_of_labels_as_given(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
     """Estimate the share of units that pass, of labels that are taken as they are.
@@ -530,8 +534,8 @@ def _estimate_rate_of_given_labels(
     """
     kind = design.kind
     strata = _count_passes_by_stratum(units, design, labels)
-    judge = _estimate_judge_passes(units, design, level)
-    labelled = _estimate_passes(units, units.human, level)
+    judge = _estimate_judge_pass_rate(units, design, level)
+    labelled = _estimate_known_pass_share(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
         total = strata.total
@@ -549,11 +553,11 @@ def _estimate_rate_of_given_labels(
             (),
         )
     if kind is not DesignKind.STRATIFIED:
-        strata = merge_unlabelled(strata)
+        strata = merge_unlabelled_strata(strata)
     if kind is DesignKind.CLUSTER:
         # Conversations were drawn, of which a group may have several.
         this_run = estimate_run_rate_clustered(
-            merge_unlabelled(
+            merge_unlabelled_strata(
                 _count_passes_by_stratum(_with_conversations_as_groups(units), design, labels)
             ),
             level,
@@ -601,7 +605,7 @@ def _undefined_if_unlabelled(labelled: Estimate, otherwise: Estimate) -> Estimat
     return otherwise if labelled.n else labelled
 
 
-def _estimate_passes(units: PassColumns, passes: Ints, level: float) -> Estimate:
+def _estimate_known_pass_share(units: PassColumns, passes: Ints, level: float) -> Estimate:
     """Estimate the share that passes among the units of which it is known."""
     inside = passes >= 0
     groups = units.groups[inside]
@@ -610,10 +614,10 @@ def _estimate_passes(units: PassColumns, passes: Ints, level: float) -> Estimate
     return estimate_share_of_counts(hits, sizes, level)
 
 
-def _estimate_judge_passes(units: PassColumns, design: LabelDesign, level: float) -> Estimate:
+def _estimate_judge_pass_rate(units: PassColumns, design: LabelDesign, level: float) -> Estimate:
     """Estimate the share that passes by the judge; of a population, of all of it."""
     if units.population_passes is None or design.population is None:
-        return _estimate_passes(units, units.judge, level)
+        return _estimate_known_pass_share(units, units.judge, level)
     hits, sizes = units.population_passes
     found = estimate_share_of_counts(hits, sizes, level)
     return replace(found, clusters=design.population.judged)
@@ -633,7 +637,7 @@ def _count_passes_by_stratum(
     return GroupedStrata.from_counts(_count_strata_by_group(units, design, labels))
 
 
-def _sum_strata(counts: Ints) -> tuple[LabelledStratum, ...]:
+def _sum_strata_over_groups(counts: Ints) -> tuple[LabelledStratum, ...]:
     """Put the groups of `_count_strata_by_group` together, stratum by stratum."""
     return tuple(LabelledStratum(*each) for each in counts.sum(axis=2).T.tolist())
 
@@ -712,7 +716,9 @@ def update_level_without_intervals(
     agreement = _withhold_constant_kappa(
         replace(context.compute_agreement(whole), clusters=level.agreement.clusters), whole
     )
-    coverage = _shift_coverage(level.coverage, count_coverage(old), count_coverage(new))
+    coverage = _update_coverage_counts(
+        level.coverage, count_claim_coverage(old), count_claim_coverage(new)
+    )
     return replace(
         level,
         coverage=coverage,
@@ -720,7 +726,10 @@ def update_level_without_intervals(
         unjudged=tuple(
             a - b + c
             for a, b, c in zip(
-                level.unjudged, _count_unjudged(old), _count_unjudged(new), strict=True
+                level.unjudged,
+                _count_unjudged_by_human_label(old),
+                _count_unjudged_by_human_label(new),
+                strict=True,
             )
         ),
         classes=tuple(
@@ -785,7 +794,7 @@ def _drop_intervals(found: FiguresT, was: FiguresT) -> FiguresT:
     return replace(found, **changes)
 
 
-def _shift_coverage(was: Coverage, lost: Coverage, found: Coverage) -> Coverage:
+def _update_coverage_counts(was: Coverage, lost: Coverage, found: Coverage) -> Coverage:
     """Take counts off and put others in."""
     changes: dict[str, Any] = {
         each.name: getattr(was, each.name) - getattr(lost, each.name) + getattr(found, each.name)

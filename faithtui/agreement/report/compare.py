@@ -46,7 +46,7 @@ from faithtui.agreement.statistics.paired_judges import (
 from faithtui.agreement.statistics.posterior import (
     draw_judge_pair_matrices,
     draw_labelled_judge_pair_matrices,
-    widen_to_draws,
+    widen_interval_to_draws,
 )
 from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
@@ -87,7 +87,7 @@ def recode_pairs_as_in_report(
         Those of which A has a label in the report.
     """
     inside = {compared.all.rows[place].claim for place in compared.places.tolist()}
-    frame, known = _find_strata(compared), _find_labels(compared)
+    frame, known = _map_claims_to_strata(compared), _map_claims_to_labels(compared)
     found = []
     for each in units:
         if each.claim is None:
@@ -113,7 +113,7 @@ def recode_pairs_as_in_report(
 _OUTSIDE = (None, False)
 
 
-def _find_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str | None, str | None]]:
+def _map_claims_to_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str | None, str | None]]:
     """Find what people together and the judge say of every claim, as the report reads it."""
     names = (*compared.labels.names, None)
     claims = compared.all
@@ -125,7 +125,7 @@ def _find_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str | None, st
     }
 
 
-def _find_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:
+def _map_claims_to_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:
     """Find the place of the stratum of all claims that labelled ones were drawn from.
 
     Returns:
@@ -155,7 +155,7 @@ def compare_judges(
             `recode_pairs_as_in_report`.
         compared: What the figures of the report on A are about.
     """
-    found = [_compare_two(a, b, units, compared) for a, b, units in pairs]
+    found = [_compare_two_judges(a, b, units, compared) for a, b, units in pairs]
     known = [each.signflip_p for each in found if each.signflip_p is not None]
     adjusted = iter(adjust_by_holm(known))
     return tuple(
@@ -168,7 +168,7 @@ def compare_judges(
     )
 
 
-def _compare_two(
+def _compare_two_judges(
     a: str, b: str, units: Sequence[PairedUnit], compared: ComparedClaims
 ) -> ComparisonReport:
     context = compared.context
@@ -397,15 +397,18 @@ class _JudgePair:
             n=self.first.total.n,
             level=level,
         )
-        if not self._is_widened(found):
+        if not self._is_widened_by_posterior(found):
             return found
         values = [
             compute(now) - compute(before) for before, now in self._draw_posterior_matrices(level)
         ]
-        return widen_to_draws(found, np.stack(values), level)
+        return widen_interval_to_draws(found, np.stack(values), level)
 
-    def _is_widened(self, found: Estimate) -> bool:
-        """Say whether an estimate's interval is widened by draws, see `widen_intervals`."""
+    def _is_widened_by_posterior(self, found: Estimate) -> bool:
+        """Say whether an estimate's interval is widened by draws.
+
+        See `widen_intervals_by_posterior`.
+        """
         if found.value is None or self.first.labelled_group_count < FEWEST_GROUPS:
             return False
         is_thin = bool(np.isnan(self.first.without_each_group.n).any())
@@ -449,7 +452,7 @@ def compare_raters(
         tuple(
             JudgeRow(
                 run,
-                _compute_figures(
+                _compute_rater_agreement(
                     claims, lambda each: each.human_label, _make_judge_reader(run), labels
                 ),
             )
@@ -459,9 +462,9 @@ def compare_raters(
             ReviewerRow(
                 name,
                 sum(name in words for words in said),
-                _compute_figures(
+                _compute_rater_agreement(
                     claims,
-                    _make_consensus_reader(name),
+                    _make_others_consensus_reader(name),
                     _make_reviewer_reader(name),
                     labels,
                     among_people=True,
@@ -475,7 +478,7 @@ def compare_raters(
             for first, second in combinations(people, 2)
             if any(first in words and second in words for words in said)
             for figures in [
-                _compute_figures(
+                _compute_rater_agreement(
                     claims,
                     _make_reviewer_reader(first),
                     _make_reviewer_reader(second),
@@ -500,7 +503,7 @@ def _make_reviewer_reader(name: str) -> _LabelReader:
     )
 
 
-def _make_consensus_reader(name: str) -> _LabelReader:
+def _make_others_consensus_reader(name: str) -> _LabelReader:
     def read_consensus(claim: ClaimOpinions) -> str | None:
         words = list_top_verdicts([each for each in claim.opinions if each.reviewer != name])
         return words[0] if len(words) == 1 else None
@@ -508,7 +511,7 @@ def _make_consensus_reader(name: str) -> _LabelReader:
     return read_consensus
 
 
-def _compute_figures(
+def _compute_rater_agreement(
     claims: Sequence[ClaimOpinions],
     reference: _LabelReader,
     rater: _LabelReader,

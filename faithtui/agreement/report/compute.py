@@ -31,7 +31,7 @@ from faithtui.agreement.statistics.matrices import (
 from faithtui.agreement.statistics.paired_judges import bowker_test, mcnemar_mid_p
 from faithtui.agreement.statistics.posterior import (
     estimate_figures_by_posterior,
-    widen_intervals,
+    widen_intervals_by_posterior,
 )
 from faithtui.domain.estimates import Estimate, Point, Reason
 
@@ -133,9 +133,11 @@ class FigureContext:
 
     def count_some_units_by_group(self, units: UnitColumns) -> GroupedMatrix:
         """Count some of the units by group; each weighs what it weighs in the whole."""
-        return self.count_parts(units, np.zeros(len(units), np.int64), 1)[0]
+        return self.count_units_by_part_and_group(units, np.zeros(len(units), np.int64), 1)[0]
 
-    def count_parts(self, units: UnitColumns, part_of: Ints, parts: int) -> list[GroupedMatrix]:
+    def count_units_by_part_and_group(
+        self, units: UnitColumns, part_of: Ints, parts: int
+    ) -> list[GroupedMatrix]:
         """Count several parts of the units by group, see `count_some_units_by_group`.
 
         Args:
@@ -145,10 +147,11 @@ class FigureContext:
         """
         counts, starts = self._count_units_by_cell(units, part_of, parts)
         return [
-            self.make_matrix(counts[..., first:last]) for first, last in pairwise(starts.tolist())
+            self.make_grouped_matrix(counts[..., first:last])
+            for first, last in pairwise(starts.tolist())
         ]
 
-    def count_cumulative(
+    def count_growing_subsets_by_group(
         self, units: UnitColumns, order: Ints, at: Sequence[int]
     ) -> list[GroupedMatrix]:
         """Count ever more units by group, see `count_some_units_by_group`.
@@ -171,7 +174,7 @@ class FigureContext:
         for first, last in pairwise((0, *at)):
             more, _ = self._count_units_by_cell(so_far.select_units(order[first:last]), None, 1)
             counts = more if counts is None else counts + more
-            found.append(self.make_matrix(counts))
+            found.append(self.make_grouped_matrix(counts))
         return found
 
     def count_each_part_as_group(
@@ -188,7 +191,7 @@ class FigureContext:
             self.categories, counts, np.ones(parts, np.int64), self.stratum_weights
         )
 
-    def make_matrix(self, counts: Ints) -> GroupedMatrix:
+    def make_grouped_matrix(self, counts: Ints) -> GroupedMatrix:
         """Put counts by group together; shape (strata, q, q, groups)."""
         return GroupedMatrix.from_groups(self.categories, counts, weights=self.stratum_weights)
 
@@ -272,7 +275,7 @@ class FigureContext:
         found = estimate_by_bootstrap(
             statistics, whole, positive, resamples=self._resamples[0], level=settings.level
         )
-        return widen_intervals(found, statistics, groups, settings.level)
+        return widen_intervals_by_posterior(found, statistics, groups, settings.level)
 
     def compute_agreement(self, whole: GroupedMatrix, *, main: bool = False) -> Agreement:
         """Compare two sides.
@@ -305,16 +308,16 @@ class FigureContext:
             clusters=whole.labelled_group_count,
             weighted=cells.counts if is_weighted and not isinstance(cells, Reason) else None,
             percent=found["percent"],
-            chance=_compute_value(coefficients.chance_agreement, cells),
+            chance=_compute_value_or_none(coefficients.chance_agreement, cells),
             cohen_kappa=found["kappa"],
             scott_pi=found["pi"],
             krippendorff_alpha=found["alpha"],
             gwet_ac1=found["ac1"],
             weighted_kappa=found.get("weighted"),
             gwet_ac2=found.get("ac2"),
-            max_kappa=_compute_value(coefficients.maximum_kappa, cells),
-            prevalence_index=_compute_value(coefficients.prevalence_index, binary),
-            bias_index=_compute_value(coefficients.bias_index, binary),
+            max_kappa=_compute_value_or_none(coefficients.maximum_kappa, cells),
+            prevalence_index=_compute_value_or_none(coefficients.prevalence_index, binary),
+            bias_index=_compute_value_or_none(coefficients.bias_index, binary),
             marginal_test=None if is_weighted else _test_margins(whole.total),
         )
 
@@ -352,7 +355,7 @@ class FigureContext:
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
 
 
-def _compute_value(
+def _compute_value_or_none(
     figure: Callable[[ConfusionMatrix[float]], Point], cells: ConfusionMatrix[float] | Reason
 ) -> float | None:
     """Compute a figure that comes without an interval; None where it has no value."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.missing_figures import explain_kappa
+from faithtui.agreement.report.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.model import Coverage, Detection, LevelReport
 from faithtui.domain.estimates import Estimate
 
@@ -28,7 +28,7 @@ def count_left_out_by_reason(coverage: Coverage) -> dict[str, int]:
     return {words: count for words, count in counts.items() if count}
 
 
-def write_headline(report: LevelReport, passing: Sequence[str], judge: str = "") -> str:
+def format_headline(report: LevelReport, passing: Sequence[str], judge: str = "") -> str:
     """Say in plain sentences how far the judge can be trusted at a level.
 
     Args:
@@ -43,7 +43,7 @@ def write_headline(report: LevelReport, passing: Sequence[str], judge: str = "")
     errors = _describe_errors(report, passing, judge or "the judge")
     if errors.startswith("the judge "):
         errors = f"T{errors[1:]}"
-    rates = _describe_rates(report, "It" if errors else judge)
+    rates = _describe_judge_and_corrected_rates(report, "It" if errors else judge)
     return f"{errors}{rates}{_describe_agreement(report)}"
 
 
@@ -51,7 +51,7 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     """Say how many unfaithful units the judge misses and how many faithful ones it flags."""
     if not report.agreement.n or report.design.kind is DesignKind.OVERRIDE_ONLY:
         return ""
-    found, (one, many) = _choose_detection(report, passing), report.unit
+    found, (one, many) = _choose_unfaithful_detection(report, passing), report.unit
     labelled = "" if report.design.kind is DesignKind.CENSUS else " labelled"
     unfaithful = found.tp + found.fn
     if not unfaithful:
@@ -61,8 +61,8 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     if unfaithful < _FEW or 0 < faithful < _FEW or None in rates[: 2 if faithful else 1]:
         # One of them counted and the other of 100 could not be compared. A sample whose weights
         # are not known has counts alone.
-        few = format_quantity(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
-        ones = format_quantity(faithful, "faithful one", "faithful ones")
+        few = format_number_with_noun(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
+        ones = format_number_with_noun(faithful, "faithful one", "faithful ones")
         flagged = f" and flags {found.fp:,} of {ones}" if faithful else ""
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
@@ -74,7 +74,7 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     return f"{among}{missed}. "
 
 
-def _choose_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
+def _choose_unfaithful_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
     """Choose the figures in which unfaithful is what does not pass."""
     lenient = report.lenient
     if lenient is not None and set(lenient.positive).isdisjoint(passing):
@@ -91,7 +91,7 @@ def _format_errors_per_hundred(right: Estimate, units: str) -> str:
     return f"{wrong} [{100 * (1 - right.ci_high):.0f}, {100 * (1 - right.ci_low):.0f}]"
 
 
-def _describe_rates(report: LevelReport, judge: str) -> str:
+def _describe_judge_and_corrected_rates(report: LevelReport, judge: str) -> str:
     """Say the judge's rate and the corrected ones; "" where there are none."""
     rate, many = report.rate, report.unit[1]
     if rate.corrected_this_run.value is None or rate.judge_raw.value is None:
@@ -99,7 +99,7 @@ def _describe_rates(report: LevelReport, judge: str) -> str:
     population = report.design.population
     of_what = f"the {many}" if population is None else _describe_population(report)
     said = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of {of_what}"
-    labelled = format_quantity(rate.corrected_this_run.n, "human label", "human labels")
+    labelled = format_number_with_noun(rate.corrected_this_run.n, "human label", "human labels")
     future = (
         f"; {_format_share(rate.corrected_future)} expected of new conversations"
         if rate.corrected_future.has_interval
@@ -112,8 +112,10 @@ def _describe_rates(report: LevelReport, judge: str) -> str:
 def _describe_population(report: LevelReport) -> str:
     population, (one, many) = report.design.population, report.unit
     assert population is not None
-    units = format_quantity(population.claims, one, many)
-    return f"{units} in {format_quantity(population.judged, 'conversation', 'conversations')}"
+    units = format_number_with_noun(population.claims, one, many)
+    return (
+        f"{units} in {format_number_with_noun(population.judged, 'conversation', 'conversations')}"
+    )
 
 
 def _format_share(found: Estimate) -> str:
@@ -129,17 +131,17 @@ def _describe_agreement(report: LevelReport) -> str:
         return "No human labels yet: whether the judge can be trusted is not known."
     if not coverage.compared:
         return (
-            f"Annotators labelled {format_quantity(coverage.reviewed, one, many)}, "
+            f"Annotators labelled {format_number_with_noun(coverage.reviewed, one, many)}, "
             "and none can be compared with the judge."
         )
     inside, table = report.agreement, report.table
     if not inside.n:
-        labelled = format_quantity(coverage.compared, f"labelled {one}", f"labelled {many}")
+        labelled = format_number_with_noun(coverage.compared, f"labelled {one}", f"labelled {many}")
         return f"None of the {labelled} is of the sample."
-    where = f"{format_quantity(inside.n, one, many)} from {format_group_count(report)}"
+    where = f"{format_number_with_noun(inside.n, one, many)} from {format_group_count(report)}"
     kappa = report.cohen_kappa
     if kappa.value is None:
-        why = explain_kappa(report)
+        why = explain_missing_kappa(report)
         return (
             f"On {where} judge and human label are the same for {table.agreed_count:,}; "
             f"Cohen's kappa is {kappa.status} ({why})."
@@ -165,9 +167,9 @@ def _format_value_with_interval(estimate: Estimate) -> str:
 def format_group_count(report: LevelReport) -> str:
     """Say from how many groups the compared units come."""
     word = report.coverage.group_word
-    return format_quantity(report.agreement.clusters, word.removesuffix("s"), word)
+    return format_number_with_noun(report.agreement.clusters, word.removesuffix("s"), word)
 
 
-def format_quantity(n: float, one: str, many: str) -> str:
+def format_number_with_noun(n: float, one: str, many: str) -> str:
     """Say how many there are of what."""
     return f"{n:,} {one if n == 1 else many}"

@@ -27,7 +27,7 @@ def find_only_label(counts: Sequence[float], names: Sequence[str]) -> str | None
     return used[0] if len(used) == 1 else None
 
 
-def explain_kappa(level: LevelReport) -> str:
+def explain_missing_kappa(level: LevelReport) -> str:
     """Say why Cohen's kappa is not there, for the middle of a sentence; "" where it is."""
     kappa, table = level.cohen_kappa, level.table
     if kappa.value is not None or kappa.reason is None:
@@ -45,7 +45,7 @@ def explain_kappa(level: LevelReport) -> str:
     return kappa.reason.words
 
 
-def explain_class_figure(found: Estimate, label: str) -> str | None:
+def explain_missing_class_figure(found: Estimate, label: str) -> str | None:
     """Say why a figure of one label is not there; None where its reason says all there is."""
     match found.reason:
         case Reason.NO_PREDICTED_POSITIVES:
@@ -64,11 +64,11 @@ def explain_nothing_compared(level: LevelReport) -> str:
     if coverage.compared:
         return f"none of the labelled {many} is of the sample"
     units = f"{coverage.reviewed:,} labelled {many if coverage.reviewed != 1 else one}"
-    left_out = ", ".join(_list_left_out(coverage))
+    left_out = ", ".join(_list_left_out_counts(coverage))
     return f"none of the {units} can be compared{f' ({left_out})' if left_out else ''}"
 
 
-def _list_left_out(coverage: Coverage) -> Iterator[str]:
+def _list_left_out_counts(coverage: Coverage) -> Iterator[str]:
     for field, words in _LEFT_OUT:
         if number := getattr(coverage, field):
             yield f"{number:,} {words}"

@@ -31,7 +31,7 @@ def report_population(
     population = compared.design.population
     if population is None:
         return None
-    slices, few = _make_slices(compared, rule, population)
+    slices, few = _estimate_pass_rate_by_stratum_value(compared, rule, population)
     bounds = None
     if population.failed and corrected.value is not None:
         low = corrected.value if corrected.ci_low is None else corrected.ci_low
@@ -55,7 +55,7 @@ def report_population(
     )
 
 
-def _make_slices(
+def _estimate_pass_rate_by_stratum_value(
     compared: ComparedClaims, rule: ScoringRule, population: Population
 ) -> tuple[tuple[RateSlice, ...], int]:
     """Estimate the share that passes by each value of what strata are made of.

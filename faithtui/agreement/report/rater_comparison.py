@@ -15,7 +15,7 @@ from faithtui.domain.annotations import (
     Action,
     HumanVerdict,
     LabelEvent,
-    drop_withdrawn,
+    drop_withdrawn_events,
     list_top_verdicts,
 )
 from faithtui.domain.estimates import Estimate
@@ -82,7 +82,7 @@ def matches_filter(claim: ClaimOpinions, chosen: ComparisonFilter, run: RunId) -
             return len(set(claim.judges.values())) > 1
 
 
-def order_anonymously(claim: ClaimOpinions) -> tuple[HumanVerdict, ...]:
+def order_opinions_anonymously(claim: ClaimOpinions) -> tuple[HumanVerdict, ...]:
     """Put opinions in the order in which they are shown without names: A, B, ….
 
     The order is fixed for a claim and looks random over claims, so that nobody is always A.
@@ -139,7 +139,7 @@ def list_repeated_verdicts(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent,
     """
     stood: dict[tuple[ClaimId, str], LabelEvent] = {}
     found: list[tuple[LabelEvent, LabelEvent]] = []
-    for act in drop_withdrawn(log):
+    for act in drop_withdrawn_events(log):
         key = (act.claim, act.reviewer)
         if act.action is Action.REPEATED:
             first = stood.get(key)

@@ -24,7 +24,7 @@ from faithtui.agreement.report.claim_and_answer_figures import (
     update_level_without_intervals,
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
-from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.marked_evidence import (
     report_evidence_overlap,
     report_extraction_recall,
@@ -41,7 +41,7 @@ from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
     report_answer_scores,
     report_calibration,
-    report_judge_consistency,
+    report_consistency_across_windows,
     report_unit_scores,
 )
 from faithtui.agreement.report.settings import ReportSettings
@@ -135,7 +135,7 @@ class PreparedUnits:
         known = self.recoded_words
         return tuple(
             claim._replace(
-                judge=self.recode_word(claim.judge),
+                judge=self.recode_single_label(claim.judge),
                 human=self._recode_consensus(claim),
                 opinions=tuple(
                     each._replace(verdict=known.get(each.verdict, each.verdict))
@@ -152,9 +152,9 @@ class PreparedUnits:
             winners = list_majority_labels(count_votes(claim.opinions, words))
             if len(winners) == 1:
                 return winners[0]
-        return self.recode_word(claim.human)
+        return self.recode_single_label(claim.human)
 
-    def recode_word(self, label: str | None) -> str | None:
+    def recode_single_label(self, label: str | None) -> str | None:
         """Read one label."""
         return None if label is None else self.recoded_words.get(label, label)
 
@@ -165,7 +165,7 @@ class PreparedUnits:
                 each,
                 a=self.recoded_words.get(each.a, each.a),
                 b=self.recoded_words.get(each.b, each.b),
-                human=self.recode_word(each.human),
+                human=self.recode_single_label(each.human),
             )
             for each in units
         )
@@ -218,10 +218,10 @@ def agreement_report(
     if other is not None:
         who = judged or JudgingDescription()
         comparison = compare_prepared_with_judge(prepared, who.judge, other)
-    return make_prepared_report(prepared, judged=judged, comparison=comparison, repeats=repeats)
+    return report_on_prepared_units(prepared, judged=judged, comparison=comparison, repeats=repeats)
 
 
-def make_prepared_report(
+def report_on_prepared_units(
     prepared: PreparedUnits,
     *,
     judged: JudgingDescription | None = None,
@@ -243,7 +243,7 @@ def make_prepared_report(
     answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
     answer_level = report_answers(answers, unrated, rule, wanted)
     found = AgreementReport(
-        headline=write_headline(
+        headline=format_headline(
             choose_primary_level(claim_level, answer_level),
             prepared.recoded_rule.passing,
             who.judge,
@@ -253,7 +253,7 @@ def make_prepared_report(
         answers=answer_level,
         scores=report_answer_scores(readings.answers, rule, wanted.level),
         unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
-        consistency=report_judge_consistency(compared.all, wanted.level),
+        consistency=report_consistency_across_windows(compared.all, wanted.level),
         raters=compare_judge_with_each_rater(everything),
         humans=report_human_agreement(compared.all.rows, context),
         answer_humans=report_human_agreement_on_answers(answers, rule, wanted),
@@ -310,7 +310,7 @@ def update_report_without_intervals(
     return replace(
         report,
         claims=level,
-        headline=write_headline(
+        headline=format_headline(
             choose_primary_level(level, report.answers), prepared.recoded_rule.passing, judge
         ),
     )

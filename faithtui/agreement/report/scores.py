@@ -77,11 +77,11 @@ def report_unit_scores(
     for unit in ScoredUnit:
         own = [each for each in scores if each.unit is unit]
         if own:
-            found.append(_report_unit(unit, own, rule, design, settings))
+            found.append(_compare_scores_of_unit_kind(unit, own, rule, design, settings))
     return tuple(found)
 
 
-def _report_unit(
+def _compare_scores_of_unit_kind(
     unit: ScoredUnit,
     scores: Sequence[UnitScores],
     rule: ScoringRule,
@@ -119,7 +119,7 @@ def _report_unit(
             coefficient, len(both), len({group for group, _, _ in both})
         ),
         auroc=no_bar if bar is None else estimate_auroc(passing, level),
-        corrected=_correct_mean(judged, design, level),
+        corrected=_correct_mean_score(judged, design, level),
         threshold=None
         if bar is None or len(both) < FEWEST_FOR_THRESHOLD
         else _report_threshold(passing, bar, settings),
@@ -138,7 +138,9 @@ def _make_estimate_without_interval(value: float | Reason, n: int, clusters: int
     return Estimate(value, EstimateStatus.OK, n, clusters)
 
 
-def _correct_mean(judged: Sequence[UnitScores], design: LabelDesign, level: float) -> Estimate:
+def _correct_mean_score(
+    judged: Sequence[UnitScores], design: LabelDesign, level: float
+) -> Estimate:
     """Correct the mean score where whole units were chosen at random."""
     labelled = [
         (each.group, each.human, each.judge)
@@ -251,7 +253,7 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
     )
 
 
-def report_judge_consistency(claims: ClaimColumns, level: float) -> JudgeConsistency:
+def report_consistency_across_windows(claims: ClaimColumns, level: float) -> JudgeConsistency:
     """Count claims in several windows, and those with one label in all of them."""
     several = claims.windows.flag_values(lambda number: number > 1)
     steady = several & claims.is_steady if several.any() else several

@@ -57,7 +57,7 @@ def make_breakdowns(
     coded = units.select_units(given.coded_claims)
     found = (
         _break_by_conversation(claims.keys.codes[inside], claims.keys.names, units, context),
-        _break_by_part(
+        _break_down_by_part(
             Slice.TURN,
             turns.codes[inside],
             [f"turn {each + 1}" for each in turns.names],
@@ -65,25 +65,25 @@ def make_breakdowns(
             context,
         ),
         _break_by_verdict(compared),
-        _break_by_part(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
-        _make_single_breakdown(Slice.METRIC, metric, compared),
-        _make_single_breakdown(Slice.MODEL, model, compared),
-        _break_by_part(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
-        _break_by_part(Slice.CODE, given.codes, given.code_names, coded, context),
+        _break_down_by_part(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
+        _make_one_slice_breakdown(Slice.METRIC, metric, compared),
+        _make_one_slice_breakdown(Slice.MODEL, model, compared),
+        _break_down_by_part(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
+        _break_down_by_part(Slice.CODE, given.codes, given.code_names, coded, context),
         *(_break_by_metadata(each, compared) for each in metadata),
     )
     return tuple(each for each in found if each.rows or each.suppressed)
 
 
-def _make_single_breakdown(by: Slice, name: str, compared: ComparedClaims) -> Breakdown:
+def _make_one_slice_breakdown(by: Slice, name: str, compared: ComparedClaims) -> Breakdown:
     """Give all units as one part."""
     n = len(compared.units)
     if n < FEWEST_UNITS:
         return Breakdown(by, (), int(n > 0))
-    return Breakdown(by, (_make_row(name, n, compared.part_matrix, compared.context),), 0)
+    return Breakdown(by, (_make_slice_row(name, n, compared.part_matrix, compared.context),), 0)
 
 
-def _break_by_part(
+def _break_down_by_part(
     by: Slice, parts: Ints, names: Sequence[Hashable], units: UnitColumns, context: FigureContext
 ) -> Breakdown:
     """Break units down.
@@ -99,9 +99,9 @@ def _break_by_part(
     shown = np.flatnonzero(sizes >= FEWEST_UNITS)
     place_of = np.full(len(names), -1, np.int64)
     place_of[shown] = np.arange(len(shown))
-    wholes = context.count_parts(units, place_of[parts], len(shown))
+    wholes = context.count_units_by_part_and_group(units, place_of[parts], len(shown))
     rows = [
-        _make_row(str(names[part]), int(sizes[part]), whole, context)
+        _make_slice_row(str(names[part]), int(sizes[part]), whole, context)
         for part, whole in zip(shown.tolist(), wholes, strict=True)
     ]
     worst = _sort_worst_first(rows)[:MOST_SLICES]
@@ -134,7 +134,7 @@ def _break_by_conversation(
         )
     ]
     chosen = alone.take_groups(np.array(worst, np.int64))
-    two = chosen.collapse_each(context.bad)
+    two = chosen.collapse_keeping_groups(context.bad)
     columns = [
         estimate_each_group(statistic, groups)
         for statistic, groups in (
@@ -172,7 +172,7 @@ def _break_by_metadata(found: MetadataValues, compared: ComparedClaims) -> Break
     sizes = np.array([len(each) for each in parts_of], np.int64)
     repeated = np.repeat(np.arange(len(conversations)), sizes[conversations])
     parts = [part for each in conversations.tolist() for part in parts_of[each]]
-    broken = _break_by_part(
+    broken = _break_down_by_part(
         Slice.METADATA,
         np.array(parts, np.int64),
         list(numbers),
@@ -193,7 +193,9 @@ def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     rows = [
         replace(row, recall=make_withheld_estimate(Reason.NO_VARIATION, row.recall.n, row.clusters))
         for row in (
-            _make_row(name, int(size), compared.part_matrix.keep_judge_category(place), context)
+            _make_slice_row(
+                name, int(size), compared.part_matrix.keep_judge_category(place), context
+            )
             for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
             if size >= FEWEST_UNITS
         )
@@ -211,7 +213,7 @@ def _sort_worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
     return tuple(sorted(rows, key=make_sort_key))
 
 
-def _make_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) -> SliceRow:
+def _make_slice_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) -> SliceRow:
     figures = context.estimate_figures({"percent": PERCENT, "kappa": KAPPA}, whole)
     detected = context.estimate_figures(
         {"precision": detection.PRECISION, "recall": detection.RECALL}, whole.collapse(context.bad)
@@ -245,7 +247,7 @@ def report_interval_progress(
     labelled = select_by_position(compared.all.rows, compared.places)
     numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
     order = np.lexsort((numbers, given.last_log_places))
-    wholes = context.count_cumulative(units, order, looks) or [compared.part_matrix]
+    wholes = context.count_growing_subsets_by_group(units, order, looks) or [compared.part_matrix]
     last = estimate_figure(KAPPA, wholes[-1], level)
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:

@@ -27,7 +27,7 @@ def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> Run
     """
 
     def is_within(group: str) -> bool:
-        return rule.find_split(group) is split
+        return rule.get_split_of_group(group) is split
 
     claims = tuple(each for each in readings.claims if is_within(each.group))
     return replace(
@@ -35,12 +35,12 @@ def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> Run
         claims=claims,
         answers=tuple(each for each in readings.answers if is_within(each.group)),
         scores=tuple(each for each in readings.scores if is_within(each.group)),
-        design=_restrict_design(claims, readings.design),
+        design=_restrict_design_to_split(claims, readings.design),
         unrated=tuple(each for each in readings.unrated if is_within(each.group)),
     )
 
 
-def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDesign:
+def _restrict_design_to_split(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDesign:
     undrawn = find_label_design(claims, None, rated=whole.rated)
     if whole.population is not None:
         # How much of it is of this part was not counted; what is drawn of it is no census.

@@ -356,13 +356,13 @@ class ComparedClaims:
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
         names = tuple(each.name for each in self.design.strata)
-        drawable, unfair = self._count_drawable()
+        drawable, unfair = self._count_drawable_and_unfair_claims()
         labelled = self.strata[self.places]
         seen = np.bincount(labelled[labelled >= 0], minlength=len(names)) + unfair.sum(axis=1)
         weights = np.where(seen > 0, drawable.sum(axis=1) / np.maximum(seen, 1), 0.0)
         return WeightedFrame(names, drawable, unfair, tuple(weights.tolist()))
 
-    def _count_drawable(self) -> tuple[Ints, Ints]:
+    def _count_drawable_and_unfair_claims(self) -> tuple[Ints, Ints]:
         """Count what a sample by strata was drawn from, and drawn claims that are no fair claims.
 
         Returns:

@@ -7,8 +7,8 @@ from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.annotator_error import FEWEST_SHARED
 from faithtui.agreement.report.headline import format_group_count
-from faithtui.agreement.report.headline import format_quantity as _count
-from faithtui.agreement.report.missing_figures import explain_kappa
+from faithtui.agreement.report.headline import format_number_with_noun as _count
+from faithtui.agreement.report.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport, RaterReport
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
@@ -19,7 +19,7 @@ from faithtui.agreement.report.settings import (
     Severity,
     WarningSubject,
 )
-from faithtui.agreement.statistics.coefficients import list_warning_codes
+from faithtui.agreement.statistics.coefficients import list_table_warning_codes
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 
@@ -116,7 +116,7 @@ def _warn_of_integrity(soundness: Soundness, sentence: str) -> Iterator[ReportWa
             yield ReportWarning("texts_not_found", Severity.INFO, message, about=about)
 
 
-def _warn_of_conflict(humans: HumanReport, many: str) -> Iterator[ReportWarning]:
+def _warn_of_annotator_conflict(humans: HumanReport, many: str) -> Iterator[ReportWarning]:
     """Warn where annotators differ often, or one of them often differs from the others.
 
     Labels that are stored under several names agree with each other, so that all pairs together
@@ -170,7 +170,7 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
     humans = report.get_human_report(ReportLevel.CLAIMS)
     if humans is not None:
-        yield from _warn_of_conflict(humans, report.claims.unit[1])
+        yield from _warn_of_annotator_conflict(humans, report.claims.unit[1])
     for each_level in report.levels:
         humans = report.get_human_report(each_level.level)
         ceiling = None if humans is None else humans.krippendorff_alpha.value
@@ -292,14 +292,14 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
         yield make_warning(
             "invalid_verdicts",
             f"The judge gave no readable verdict on {coverage.missing_verdicts} of "
-            f"{_count(coverage.units, one, many)}; {_describe_unjudged(report)}",
+            f"{_count(coverage.units, one, many)}; {_describe_effect_of_missing_verdicts(report)}",
             WarningSubject.COVERAGE,
             WarningSubject.AGREEMENT,
         )
     if not coverage.reviewed:
         return
     yield from _warn_of_design(report)
-    yield from _warn_of_left_out(report)
+    yield from _warn_of_units_not_compared(report)
     if not coverage.compared:
         yield make_warning(
             "undefined",
@@ -307,7 +307,7 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
             WarningSubject.AGREEMENT,
         )
         return
-    yield from _warn_of_table(report)
+    yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
         if report.agreement.clusters < FEWEST_GROUPS:
@@ -392,7 +392,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "outside_sample", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
         )
     if design.drawn_in is not None or design.claim_set is not None:
-        yield _make_population_warning(report)
+        yield _make_labels_drawn_elsewhere_warning(report)
     if design.strata and not design.random_prefix:
         message = (
             "Labels do not follow the drawn order: what was passed over may differ from what was "
@@ -466,7 +466,7 @@ def _warn_of_population(report: AgreementReport) -> Iterator[ReportWarning]:
         )
 
 
-def _make_population_warning(report: LevelReport) -> ReportWarning:
+def _make_labels_drawn_elsewhere_warning(report: LevelReport) -> ReportWarning:
     """Say whose labels these are, where they were not drawn in this run."""
     design = report.design
     one, many = report.unit
@@ -514,7 +514,7 @@ def _describe_ignored_strata_bias(report: LevelReport) -> str:
     return f"{bend}; faithtui trend {name} has them with the weights of the drawing"
 
 
-def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
+def _warn_of_confusion_table(report: LevelReport) -> Iterator[ReportWarning]:
     """Put the codes of the table into sentences."""
     one, many = report.unit
     kappa = report.cohen_kappa
@@ -538,11 +538,11 @@ def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
                 message = "Judge and annotators use the labels at clearly different rates."
                 about = (WarningSubject.KAPPA, WarningSubject.RATE)
             case _:
-                message = f"Cohen's kappa has no value: {explain_kappa(report)}."
+                message = f"Cohen's kappa has no value: {explain_missing_kappa(report)}."
                 about = (WarningSubject.KAPPA,)
         yield ReportWarning(code, Severity.CAUTION, message, report.level, about)
     if kappa.status is EstimateStatus.WITHHELD:
-        why = explain_kappa(report)
+        why = explain_missing_kappa(report)
         if why == Reason.NO_VARIATION.words:
             why = "without variation between conversations it has no interval"
         message = f"Cohen's kappa is withheld: {why}."
@@ -558,13 +558,13 @@ def _list_table_warning_codes(report: LevelReport) -> tuple[str, ...]:
     """
     found = report.agreement
     if found.weighted is None:
-        return list_warning_codes(found.table)
+        return list_table_warning_codes(found.table)
     stands_for = ConfusionMatrix(found.table.categories, found.weighted)
-    few = [code for code in list_warning_codes(found.table) if code == "few_items"]
-    return (*few, *(code for code in list_warning_codes(stands_for) if code != "few_items"))
+    few = [code for code in list_table_warning_codes(found.table) if code == "few_items"]
+    return (*few, *(code for code in list_table_warning_codes(stands_for) if code != "few_items"))
 
 
-def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
+def _warn_of_units_not_compared(report: LevelReport) -> Iterator[ReportWarning]:
     """Say which labelled units are not compared."""
     coverage, level = report.coverage, report.level
     one, many = report.unit
@@ -594,7 +594,8 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
         message = (
             f"Annotators are evenly split on {coverage.tied_in_figures:,} of "
             f"{_count(coverage.several_in_figures, one, many)} that {rest_on}several labelled: "
-            f"left out of tables, {_describe_ties(report)}; an adjudicated label settles a tie."
+            f"left out of tables, {_describe_effect_of_ties(report)}; an adjudicated label "
+            "settles a tie."
         )
         yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)
     if coverage.idk_excluded:
@@ -626,14 +627,14 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
 _TIED = (WarningSubject.AGREEMENT, WarningSubject.DETECTION, WarningSubject.RATE)
 
 
-def _describe_ties(report: LevelReport) -> str:
+def _describe_effect_of_ties(report: LevelReport) -> str:
     """Say how ties enter the share that passes."""
     if report.rate.corrected_this_run.value is None:
         return "and of no share that passes"
     return "and half of each passes"
 
 
-def _describe_unjudged(report: LevelReport) -> str:
+def _describe_effect_of_missing_verdicts(report: LevelReport) -> str:
     """Say what the missing verdicts could do to the agreement."""
     coverage = report.coverage
     if not coverage.no_verdict:

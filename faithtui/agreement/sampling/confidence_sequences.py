@@ -107,7 +107,7 @@ def bound_faithful_share(cells: Sequence[SequenceCell], level: float = LEVEL) ->
     """
     whole = sum(each.population for each in cells)
     unfaithful, faithful = (
-        _bound_claims_of_kind(cells, is_unfaithful, (1 - level) / 2)
+        _bound_unfaithful_or_faithful_count(cells, is_unfaithful, (1 - level) / 2)
         for is_unfaithful in (True, False)
     )
     few, many = unfaithful[0], min(unfaithful[1], whole - faithful[0])
@@ -117,14 +117,14 @@ def bound_faithful_share(cells: Sequence[SequenceCell], level: float = LEVEL) ->
     return low, 1 - few / fair if fair else 1.0
 
 
-def _bound_claims_of_kind(
+def _bound_unfaithful_or_faithful_count(
     cells: Sequence[SequenceCell], is_unfaithful: bool, error: float
 ) -> tuple[int, int]:
     """Bound how many claims are unfaithful, or faithful; `error` is the chance to be wrong."""
-    few = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=False))
+    few = _Profile.from_draws(_list_draws_by_cell(cells, is_unfaithful, unknown=False))
     if not any(each.unknown for each in cells):
         return few.bound_hit_count(error)
-    many = _Profile.from_draws(_list_draws(cells, is_unfaithful, unknown=True))
+    many = _Profile.from_draws(_list_draws_by_cell(cells, is_unfaithful, unknown=True))
     return few.bound_hit_count(error)[0], many.bound_hit_count(error)[1]
 
 
@@ -145,13 +145,13 @@ def bound_recall(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interva
     # The most that recall can be: many unfaithful among the flagged, few among the passed.
     most, least = (
         (
-            _Profile.from_draws(_list_draws(flagged, True, unknown=up)),
-            _Profile.from_draws(_list_draws(passed, True, unknown=not up)),
+            _Profile.from_draws(_list_draws_by_cell(flagged, True, unknown=up)),
+            _Profile.from_draws(_list_draws_by_cell(passed, True, unknown=not up)),
         )
         for up in (True, False)
     )
-    highest = _pair_extremes(most[0], most[1], budget)
-    lowest = _pair_extremes(least[1], least[0], budget)
+    highest = _pair_smallest_with_largest_counts(most[0], most[1], budget)
+    lowest = _pair_smallest_with_largest_counts(least[1], least[0], budget)
     return 1 - _find_largest_share(lowest), _find_largest_share(highest)
 
 
@@ -174,7 +174,7 @@ class _Draws(NamedTuple):
     """Of the share of hits."""
 
 
-def _list_draws(
+def _list_draws_by_cell(
     cells: Sequence[SequenceCell], is_unfaithful: bool, *, unknown: bool
 ) -> list[_Draws]:
     """Say what was drawn of each cell.
@@ -230,7 +230,9 @@ class _Profile:
         return self.first + int(left[0]), self.first + int(left[-1])
 
 
-def _pair_extremes(many: _Profile, few: _Profile, budget: float) -> tuple[Ints, Ints]:
+def _pair_smallest_with_largest_counts(
+    many: _Profile, few: _Profile, budget: float
+) -> tuple[Ints, Ints]:
     """Give for each small number of the one the largest of the other that is not ruled out."""
     lowest, least = int(many.gains.argmin()), int(few.gains.argmin())
     rising = many.gains[lowest:]

@@ -83,7 +83,7 @@ class LabelledSample:
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
 
 
-def restrict_sample(
+def restrict_sample_to_run(
     sample: LabelledSample, frame: Iterable[FrameUnit], judged: Collection[ClaimId]
 ) -> LabelledSample:
     """Take the part of a sample that another run judged.
@@ -101,11 +101,11 @@ def restrict_sample(
     inside = [each for each in everything if each.claim in judged]
     claims = tuple(each for each in sample.claims if each.claim in judged)
     by_conversation = sample.design is SamplingDesign.CONVERSATIONS
-    populations = _count_drawable(inside, by_conversation=by_conversation)
-    drawn = _count_drawable(claims, by_conversation=by_conversation)
+    populations = _count_units_by_stratum(inside, by_conversation=by_conversation)
+    drawn = _count_units_by_stratum(claims, by_conversation=by_conversation)
     follows_draw = _was_judged_because_drawn(
-        _count_drawable(everything, by_conversation=by_conversation),
-        _count_drawable(sample.claims, by_conversation=by_conversation),
+        _count_units_by_stratum(everything, by_conversation=by_conversation),
+        _count_units_by_stratum(sample.claims, by_conversation=by_conversation),
         populations,
         sum(drawn.values()),
     )
@@ -125,7 +125,7 @@ def restrict_sample(
     )
 
 
-def _count_drawable(
+def _count_units_by_stratum(
     units: Iterable[FrameUnit | SampledClaim], *, by_conversation: bool
 ) -> Counter[str]:
     """Count what can be drawn, or was, by stratum: claims, or conversations."""
@@ -168,7 +168,7 @@ def find_label_design(
         rated: They are whole answers, and ratings came with the data, see `DesignReading`.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
-    kind = _find_kind(claims, labelled, sample, rated=rated)
+    kind = _choose_design_kind(claims, labelled, sample, rated=rated)
     conversations = _count_conversations(claims, sample)
     if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
@@ -184,7 +184,7 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
             follows_draw=True,
-            as_drawn=_make_design_of_whole_draw(claims, sample) if sample.drawing else None,
+            as_drawn=_make_design_as_drawn(claims, sample) if sample.drawing else None,
         )
     if kind is DesignKind.CENSUS:
         return LabelDesign(
@@ -243,14 +243,14 @@ def _make_design_of_sample(
     )
 
 
-def _make_design_of_whole_draw(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
+def _make_design_as_drawn(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
     """Say how the labelled claims were drawn of which a run judged all, and not the rest."""
     whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
     found = _make_design_of_sample(_KINDS[sample.design], claims, whole, rated=False)
     return replace(found, follows_draw=True)
 
 
-def _find_kind(
+def _choose_design_kind(
     claims: Sequence[ClaimUnit],
     labelled: Sequence[ClaimUnit],
     sample: LabelledSample | None,

@@ -129,14 +129,14 @@ class SamplingFrame(Sequence[FrameUnit]):
         """Conversations that have claims."""
         return len(set(self._items))
 
-    def count_strata_by_item(self) -> Counter[tuple[ItemId, str]]:
+    def count_claims_by_conversation_and_stratum(self) -> Counter[tuple[ItemId, str]]:
         """Count the claims of each conversation and stratum."""
         counts = Counter(zip(self._items, self._codes, strict=True))
         return Counter(
             {(ItemId(item), self._names[code]): count for (item, code), count in counts.items()}
         )
 
-    def count_stratum_pairs(self, other: "SamplingFrame") -> Counter[tuple[str, str]]:
+    def count_claims_by_both_strata(self, other: "SamplingFrame") -> Counter[tuple[str, str]]:
         """Count claims by their stratum here and in a frame of the same claims in this order."""
         counts = Counter(zip(self._codes, other._codes, strict=True))
         return Counter(
@@ -223,7 +223,7 @@ CONVERSATIONS = "conversations"
 """Name of the one stratum of a sample of whole conversations."""
 
 
-def allocate_sizes(populations: Mapping[str, int], plan: SamplePlan) -> dict[str, int]:
+def allocate_sample_to_strata(populations: Mapping[str, int], plan: SamplePlan) -> dict[str, int]:
     """Share a sample out among strata.
 
     Args:
@@ -256,7 +256,7 @@ def preview_strata(frame: SamplingFrame, plan: SamplePlan) -> tuple[Stratum, ...
             return (Stratum("", len(frame), max(0, min(plan.size, len(frame)))),)
         case SamplingDesign.STRATIFIED:
             populations = frame.populations
-            sizes = allocate_sizes(populations, plan)
+            sizes = allocate_sample_to_strata(populations, plan)
             return tuple(Stratum(name, populations[name], sizes[name]) for name in populations)
         case SamplingDesign.CONVERSATIONS:
             population = frame.conversation_count
@@ -278,7 +278,7 @@ def enlarge_plan(plan: SamplePlan, strata: Sequence[Stratum], more: int) -> Samp
         size = sum(each.drawn for each in strata) + more
         return SamplePlan(plan.design, plan.seed, size, shown_share=plan.shown_share)
     rest = {each.name: each.population - each.drawn for each in strata}
-    added = allocate_sizes(rest, SamplePlan(plan.design, plan.seed, more))
+    added = allocate_sample_to_strata(rest, SamplePlan(plan.design, plan.seed, more))
     sizes = {each.name: each.drawn + added[each.name] for each in strata}
     return SamplePlan(plan.design, plan.seed, sizes=sizes, shown_share=plan.shown_share)
 
@@ -351,10 +351,12 @@ def _draw_random_positions(count: int, wanted: int, seed: int, name: str) -> lis
 
 
 def _make_claim_draw(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
-    return ClaimDraw(unit, stratum.name, stratum.probability, _draw_judge_shown(unit, plan))
+    return ClaimDraw(
+        unit, stratum.name, stratum.probability, _draw_whether_judge_is_shown(unit, plan)
+    )
 
 
-def _draw_judge_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
+def _draw_whether_judge_is_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
     """Toss a coin for a claim; the same seed always gives the same side."""
     digest = hashlib.sha256(f"{plan.seed}:shown:{unit.claim}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64 < plan.shown_share

@@ -95,7 +95,7 @@ def limit_labels_per_stratum(
     return tuple(replace(each, most=most[each.name]) for each in strata)
 
 
-def plan_for_target(
+def plan_fewest_labels_for_target(
     strata: Sequence[PlanStratum],
     target: PlanTarget,
     *,
@@ -139,7 +139,7 @@ def plan_for_target(
     return min(plans, key=lambda each: each.size)
 
 
-def plan_for_budget(
+def plan_labels_for_budget(
     strata: Sequence[PlanStratum],
     size: int,
     *,
@@ -253,7 +253,9 @@ def predict_half_widths(
     )
 
 
-def list_missed_widths(plan: LabelPlan, target: PlanTarget) -> tuple[tuple[str, float, float], ...]:
+def list_missed_half_widths(
+    plan: LabelPlan, target: PlanTarget
+) -> tuple[tuple[str, float, float], ...]:
     """List what a plan for a target does not reach: the figure, its wanted half width and its own.
 
     A recall that cannot be foreseen is left out.
@@ -281,7 +283,7 @@ def _find_recall_slopes(strata: Sequence[PlanStratum]) -> tuple[float, float] | 
         Where the judge passes it, and where it flags it; None where strata mix both, or nothing
         unfaithful is expected.
     """
-    found = _predict_unfaithful(strata)
+    found = _predict_unfaithful_counts(strata)
     if found is None:
         return None
     flagged, unfaithful = found
@@ -291,11 +293,11 @@ def _find_recall_slopes(strata: Sequence[PlanStratum]) -> tuple[float, float] | 
 
 def predict_recall(strata: Sequence[PlanStratum]) -> float | None:
     """Expect the recall of the judge; None where strata mix its verdicts, or nothing fails."""
-    found = _predict_unfaithful(strata)
+    found = _predict_unfaithful_counts(strata)
     return None if found is None else found[0] / found[1]
 
 
-def _predict_unfaithful(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
+def _predict_unfaithful_counts(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
     """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on."""
     if any(each.is_flagged is None for each in strata):
         return None

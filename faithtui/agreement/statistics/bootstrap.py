@@ -13,7 +13,7 @@ from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
     MatrixStack,
-    collapse_counts,
+    collapse_counts_to_two,
 )
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod, Reason
 
@@ -87,7 +87,7 @@ class Resamples:
         """
         counts: Ints = self.counts
         if positive is not None:
-            counts = collapse_counts(counts, self.groups.categories, positive)
+            counts = collapse_counts_to_two(counts, self.groups.categories, positive)
         return MatrixStack(self.groups.sum_weighted(counts, self.populations, self.unfair))
 
 
@@ -112,7 +112,8 @@ def estimate_by_bootstrap(
     """Estimate figures with percentile intervals over resamples of the groups.
 
     Where the jackknife gives no interval or Wilson's, for too few groups or no variation, its
-    answer stands: resampling cannot know more. `widen_intervals` is for what labels leave open.
+    answer stands: resampling cannot know more. `widen_intervals_by_posterior` is for what labels
+    leave open.
 
     Args:
         statistics: Figures by name; all are read off the same resamples.

@@ -140,12 +140,12 @@ def compute_calibration(
     order = np.lexsort((by, came, stated))
     groups, stated, came, by = groups[order], stated[order], came[order], by[order]
     rows = _count_distinct(stated, came, by)
-    shared = _assign_bins(rows, MOST_BINS)
+    shared = _assign_equal_mass_bins(rows, MOST_BINS)
     bins = _make_bins(rows, shared, level)
     return CalibrationResult(
         n=len(stated),
         brier=estimate_mean(groups, (stated - came) ** 2, by, level),
-        skill=_compute_skill(rows),
+        skill=_compute_brier_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
         floor=_simulate_floor(rows, shared, draws, seed) if bins else None,
@@ -176,10 +176,10 @@ def brier_skill(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
     At most 1; undefined without units (`NO_ITEMS`), and when nothing or everything came true
     (`ONE_CLASS_ONLY`).
     """
-    return _compute_skill(_sort_and_count(units, weights))
+    return _compute_brier_skill(_sort_and_count(units, weights))
 
 
-def _compute_skill(rows: _DistinctUnits) -> Point:
+def _compute_brier_skill(rows: _DistinctUnits) -> Point:
     score = _compute_brier(rows)
     if isinstance(score, Reason):
         return score
@@ -224,7 +224,7 @@ def equal_mass_bins(
         weights: Of the units; they do not change which bin a unit is in.
     """
     rows = _sort_and_count(units, weights)
-    return _make_bins(rows, _assign_bins(rows, most), level)
+    return _make_bins(rows, _assign_equal_mass_bins(rows, most), level)
 
 
 def _make_bins(rows: _DistinctUnits, shared: Ints, level: float) -> tuple[CalibrationBin, ...]:
@@ -276,7 +276,7 @@ def simulate_noise_floor(
         seed: The same seed gives the same floor.
     """
     rows = _sort_and_count(units, weights)
-    return _simulate_floor(rows, _assign_bins(rows, most), draws, seed)
+    return _simulate_floor(rows, _assign_equal_mass_bins(rows, most), draws, seed)
 
 
 def _simulate_floor(rows: _DistinctUnits, shared: Ints, draws: int, seed: int) -> NoiseFloor:
@@ -318,7 +318,7 @@ def _count_distinct(stated: Floats, came: Flags, weights: Floats) -> _DistinctUn
     return _DistinctUnits(rows[0][starts], rows[1][starts], rows[2][starts], times)
 
 
-def _assign_bins(rows: _DistinctUnits, most: int) -> Ints:
+def _assign_equal_mass_bins(rows: _DistinctUnits, most: int) -> Ints:
     """Say to which of the bins of equal mass each row goes; shape (rows,).
 
     Equal probabilities go where the middle one of them belongs.

@@ -463,7 +463,7 @@ NOTHING_COMPARED = ("few_items", "undefined")
 _ROUNDING = 1e-12
 
 
-def list_warning_codes(table: ConfusionMatrix[float]) -> tuple[str, ...]:
+def list_table_warning_codes(table: ConfusionMatrix[float]) -> tuple[str, ...]:
     """Name what a confusion table alone warns of.
 
     Returns:

@@ -109,7 +109,7 @@ class Statistic:
     """Units that enter: all of them, or the denominator of a share."""
     scale: IntervalScale
 
-    def compute_single(self, matrix: ConfusionMatrix[float]) -> Point:
+    def compute_of_single_matrix(self, matrix: ConfusionMatrix[float]) -> Point:
         """Compute the figure of a single matrix."""
         return self.compute(matrix)
 

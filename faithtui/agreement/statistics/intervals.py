@@ -149,10 +149,10 @@ def make_jackknife_interval(
     """
     moved = _to_scale(np.asarray(left_out, dtype=np.float64), scale)
     weights = np.broadcast_to(np.asarray(times), moved.shape)
-    return _make_interval(value, moved, weights, scale, level)
+    return _make_interval_on_scale(value, moved, weights, scale, level)
 
 
-def _make_interval(
+def _make_interval_on_scale(
     value: float, moved: Floats, times: npt.NDArray[np.int64], scale: IntervalScale, level: float
 ) -> tuple[float, float]:
     """Make an interval from values that are on the scale already."""
@@ -219,11 +219,11 @@ def make_estimate(
         return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     moved = _to_scale(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
-    at_an_end = _is_at_an_end(min(value, lowest), max(value, highest), scale)
+    at_an_end = _is_at_scale_end(min(value, lowest), max(value, highest), scale)
     se: float | None = None
     if float(moved.max() - moved.min()) > _SAME and not at_an_end:
         method = _METHODS[scale]
-        low, high = _make_interval(value, moved, weights, scale, level)
+        low, high = _make_interval_on_scale(value, moved, weights, scale, level)
         se = compute_jackknife_se(values, weights)
     elif scale is IntervalScale.LOGIT:
         method = EstimateMethod.WILSON
@@ -248,7 +248,7 @@ def make_estimate(
     )
 
 
-def _is_at_an_end(lowest: float, highest: float, scale: IntervalScale) -> bool:
+def _is_at_scale_end(lowest: float, highest: float, scale: IntervalScale) -> bool:
     """Say whether a value is where its scale has no number for it."""
     match scale:
         case IntervalScale.LOGIT:
@@ -282,7 +282,7 @@ _METHODS = {
 }
 
 
-def compute_linearised_se(groups: GroupedMatrix) -> Point:
+def compute_linearised_agreement_se(groups: GroupedMatrix) -> Point:
     """Compute the standard error of percent agreement, taking whole groups as drawn.
 
     Args:
@@ -304,7 +304,7 @@ def compute_linearised_se(groups: GroupedMatrix) -> Point:
     return math.sqrt(count / (count - 1) * spread) / n
 
 
-def enumerate_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
+def enumerate_agreement_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
     """Compute mean and standard error of percent agreement over all resamples of the groups.
 
     What the drawn bootstrap approaches.

@@ -25,7 +25,7 @@ class LabelledProbability:
     is_supported: bool
     """What people say."""
     weight: float = 1.0
-    """What it counts for beside the others, above 0; see `normalise_weights`."""
+    """What it counts for beside the others, above 0; see `scale_weights_to_effective_size`."""
     is_clash: bool = False
     """The judge says `no` whatever the probability: its words clash with the context."""
     is_override: bool = False
@@ -74,7 +74,9 @@ def explain_recalibration_refusal(labelled: Sequence[LabelledProbability]) -> st
     return None
 
 
-def normalise_weights(labelled: Sequence[LabelledProbability]) -> list[LabelledProbability]:
+def scale_weights_to_effective_size(
+    labelled: Sequence[LabelledProbability],
+) -> list[LabelledProbability]:
     """Scale weights to sum to as many labels as would tell as much if all weighed the same.
 
     Source:

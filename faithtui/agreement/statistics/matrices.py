@@ -292,8 +292,8 @@ class GroupedMatrix:
     def collapse(self, positive: Collection[str]) -> "GroupedMatrix":
         """Put the categories together into two, see `ConfusionMatrix.collapse`."""
         if len(self.times) == 1:
-            return self.collapse_each(positive)
-        counts = collapse_counts(self.counts, self.categories, positive)
+            return self.collapse_keeping_groups(positive)
+        counts = collapse_counts_to_two(self.counts, self.categories, positive)
         found = GroupedMatrix.from_groups(
             TWO_CATEGORIES,
             counts,
@@ -304,9 +304,9 @@ class GroupedMatrix:
         )
         return replace(found, collapsed_from=(self, tuple(positive)))
 
-    def collapse_each(self, positive: Collection[str]) -> "GroupedMatrix":
+    def collapse_keeping_groups(self, positive: Collection[str]) -> "GroupedMatrix":
         """Collapse, and keep every group in its place, alike or not."""
-        counts = collapse_counts(self.counts, self.categories, positive)
+        counts = collapse_counts_to_two(self.counts, self.categories, positive)
         return GroupedMatrix(
             TWO_CATEGORIES,
             counts,
@@ -352,7 +352,7 @@ class GroupedMatrix:
         )
 
 
-def collapse_counts(
+def collapse_counts_to_two(
     counts: npt.NDArray[NumberT], categories: Sequence[str], positive: Collection[str]
 ) -> npt.NDArray[NumberT]:
     """Put categories together into two, first the positive ones, then the rest.

@@ -186,7 +186,7 @@ def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     gaps = cells.sum(axis=1) - cells.sum(axis=0)
     spread = np.diag(both.sum(axis=1)) - both
     statistic, df = 0.0, 0
-    for together in _group_mixed_up(both):
+    for together in _group_confused_labels(both):
         used = together[:-1]  # the last one's difference follows from the others'
         solved = np.linalg.solve(spread[np.ix_(used, used)], gaps[used])
         statistic += float(gaps[used] @ solved)
@@ -273,7 +273,7 @@ def _binomial_tail(b: int, c: int) -> tuple[float, float]:
     return total, exactly
 
 
-def _group_mixed_up(both: Floats) -> list[list[int]]:
+def _group_confused_labels(both: Floats) -> list[list[int]]:
     """Put labels together that are mixed up, directly or over others; alone ones are left out."""
     sets: list[list[int]] = []
     for i in range(len(both)):

@@ -104,7 +104,7 @@ class GroupedStrata:
         return tuple(LabelledStratum(*each) for each in (self.counts @ self.times).T.tolist())
 
 
-def group_strata(
+def make_grouped_strata(
     conversations: Iterable[Sequence[LabelledStratum]],
 ) -> GroupedStrata:
     """Put conversations together.
@@ -134,7 +134,7 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     """
     if any(each.population and not each.answered for each in strata):
         return Reason.NO_ITEMS
-    whole = estimate_fair_units(strata)
+    whole = estimate_fair_claim_count(strata)
     if not whole:
         return Reason.NO_ITEMS
     parts = (
@@ -143,7 +143,7 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     return math.fsum(parts)
 
 
-def estimate_fair_units(strata: Sequence[LabelledStratum]) -> float:
+def estimate_fair_claim_count(strata: Sequence[LabelledStratum]) -> float:
     """Estimate how many claims are fair; 0 where nobody looked at any."""
     return math.fsum(
         each.population * (each.labelled / each.answered) for each in strata if each.answered
@@ -238,7 +238,7 @@ def estimate_run_rate(
     bounds = compute_worst_case_bounds(strata)
     if isinstance(value, Reason) or bounds is None:
         return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
-    whole = estimate_fair_units(strata)
+    whole = estimate_fair_claim_count(strata)
     # Without unfair claims there are two types of label to be mistrusted, else three.
     outcomes = 3 if any(each.unfair for each in strata) else 2
     variance = 0.0
@@ -317,7 +317,7 @@ def estimate_run_rate_clustered(
     populations, all_labelled, all_faithful, all_unfair = np.array(groups.counts @ groups.times)[
         ..., None
     ]
-    without = _weigh_shares(
+    without = _weigh_stratum_shares(
         np.broadcast_to(populations, labelled.shape),
         all_labelled - labelled,
         all_faithful - faithful,
@@ -358,17 +358,19 @@ def compute_leave_one_out_rates(groups: GroupedStrata) -> Floats:
     the whole conversation counts as the reason of the change.
     """
     rest = (groups.counts @ groups.times)[..., None] - groups.counts
-    return _weigh_shares(*rest)
+    return _weigh_stratum_shares(*rest)
 
 
-def _weigh_shares(populations: Ints, labelled: Ints, faithful: Ints, unfair: Ints) -> Floats:
+def _weigh_stratum_shares(
+    populations: Ints, labelled: Ints, faithful: Ints, unfair: Ints
+) -> Floats:
     """Weight the shares of the strata that have labels; each shape (strata, conversations)."""
     seen = labelled + unfair
     weights = divide(populations, np.where(seen > 0, seen, np.inf))
     return divide((weights * faithful).sum(axis=0), (weights * labelled).sum(axis=0))
 
 
-def merge_unlabelled(groups: GroupedStrata) -> GroupedStrata:
+def merge_unlabelled_strata(groups: GroupedStrata) -> GroupedStrata:
     """Put strata of which nothing is labelled anywhere together with the smallest labelled one.
 
     For a simple random sample that was split by verdict afterwards and missed a rare verdict. With

@@ -23,7 +23,7 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     MatrixStack,
     WeightedTotals,
-    collapse_counts,
+    collapse_counts_to_two,
     count_distinct_columns,
     stack_counts,
 )
@@ -66,7 +66,7 @@ _UNDEFINED = 0.5
 """Share of the draws that may have no value where there is an interval."""
 
 
-def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
+def draw_confusion_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
     """Draw confusion matrices of all units from their posterior distribution.
 
     Each draw gives every conversation a random weight, the same for its labels and its units
@@ -104,8 +104,8 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
             )
         cells = _draw_cells(totals, whole.categories, positive)[:, :, None]
         if positive is not None:
-            full = draw_matrices(whole, level).cells[None]
-            collapsed = collapse_counts(full, whole.categories, positive)[0]
+            full = draw_confusion_matrices(whole, level).cells[None]
+            collapsed = collapse_counts_to_two(full, whole.categories, positive)[0]
             seen = _draw_cells(totals, whole.categories, positive, seen_only=True)[:, :, None]
             cells = np.concatenate([cells, collapsed, seen], axis=2)
         known = MatrixStack(cells)
@@ -289,7 +289,7 @@ def _draw_group_weighted_totals(
         labelled: Labelled units by stratum, human label, verdict and type of group.
         all_units: All units by stratum, verdict and type of group.
         times: How many groups there are of each type.
-        level: See `draw_matrices`.
+        level: See `draw_confusion_matrices`.
     """
     strata, rows, columns, types = labelled.shape
     by_verdict = labelled.sum(axis=1)
@@ -374,10 +374,12 @@ def estimate_figures_by_posterior(
     Returns:
         By name; values are those of `estimate_figures`.
     """
-    return widen_intervals(estimate_figures(statistics, groups, level), statistics, groups, level)
+    return widen_intervals_by_posterior(
+        estimate_figures(statistics, groups, level), statistics, groups, level
+    )
 
 
-def widen_intervals(
+def widen_intervals_by_posterior(
     found: Mapping[str, Estimate],
     statistics: Mapping[str, Statistic],
     groups: GroupedMatrix,
@@ -402,15 +404,15 @@ def widen_intervals(
         return widened
     whole = groups if groups.collapsed_from is None else groups.collapsed_from[0]
     is_thin = bool(np.isnan(groups.without_each_group.n).any())
-    drawn = draw_matrices(groups, level)
+    drawn = draw_confusion_matrices(groups, level)
     for name, each in found.items():
         if each.value is None or (each.ci_low is None and (whole.frame is None or is_thin)):
             continue
-        widened[name] = widen_to_draws(each, statistics[name].compute(drawn), level)
+        widened[name] = widen_interval_to_draws(each, statistics[name].compute(drawn), level)
     return widened
 
 
-def widen_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
+def widen_interval_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
     """Widen the interval of a figure to the middle part of its values in draws.
 
     Args:
@@ -447,7 +449,7 @@ def widen_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate
 def draw_judge_pair_matrices(
     labelled: Ints, all_units: npt.ArrayLike, times: Ints, level: float = LEVEL
 ) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
-    """Draw the confusion matrices of two judges on the same units, as `draw_matrices` does for one.
+    """Draw confusion matrices of two judges on the same units; see `draw_confusion_matrices`.
 
     What both judges say is known of all units, so a pair of verdicts takes the place of one: where
     they say the same, neither is better, whatever the human label. Where they differ, nobody knows

@@ -226,7 +226,9 @@ class BudgetSplit:
     """As many labels alone would tell as much."""
 
 
-def split_budget(correlation: float, costs: LabelCosts, budget: float) -> BudgetSplit:
+def split_budget_labels_and_judging(
+    correlation: float, costs: LabelCosts, budget: float
+) -> BudgetSplit:
     """Get the most out of a budget.
 
     Args:
@@ -239,7 +241,7 @@ def split_budget(correlation: float, costs: LabelCosts, budget: float) -> Budget
         too little to be worth its cost.
     """
     if _is_judge_worth_cost(correlation, costs):
-        labelled, judged_only = _compute_best_numbers(
+        labelled, judged_only = _compute_optimal_unit_counts(
             correlation, costs, budget / _compute_price_per_label(correlation, costs)
         )
         n = max(1, math.floor(labelled))
@@ -264,7 +266,7 @@ def find_cheapest_split(correlation: float, costs: LabelCosts, effective: float)
         Numbers rounded up, so that it is reached.
     """
     if _is_judge_worth_cost(correlation, costs):
-        labelled, _ = _compute_best_numbers(correlation, costs, effective)
+        labelled, _ = _compute_optimal_unit_counts(correlation, costs, effective)
         n = max(1, math.ceil(labelled - 1e-9))
         unexplained = 1 - correlation**2
         # Solved from effective = n (n + N) / (n + N (1 - r²)), of which n / (1 - r²) is the limit.
@@ -297,7 +299,7 @@ def _is_judge_worth_cost(correlation: float, costs: LabelCosts) -> bool:
     )
 
 
-def _compute_best_numbers(
+def _compute_optimal_unit_counts(
     correlation: float, costs: LabelCosts, effective: float
 ) -> tuple[float, float]:
     """Find the best real numbers of labelled and judged-only units for an effective size."""

@@ -76,10 +76,10 @@ class JointCounts:
         return cls(
             points // height,
             points % height,
-            _sum_by_place(which, counts, len(points)),
+            _sum_by_index(which, counts, len(points)),
             keys // max(1, len(points)),
             keys % max(1, len(points)),
-            _sum_by_place(own, counts, len(keys)),
+            _sum_by_index(own, counts, len(keys)),
         )
 
     @property
@@ -90,10 +90,10 @@ class JointCounts:
     @property
     def group_sizes(self) -> Ints:
         """Units of each group."""
-        return _sum_by_place(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
+        return _sum_by_index(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
 
 
-def _sum_by_place(places: Ints, numbers: Ints, size: int) -> Ints:
+def _sum_by_index(places: Ints, numbers: Ints, size: int) -> Ints:
     """Add whole numbers up by place."""
     return np.bincount(places, weights=numbers, minlength=size).astype(np.int64)
 
@@ -141,7 +141,7 @@ def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
     Source:
         Mann & Whitney 1947; Hanley & McNeil 1982, Radiology 143:29-36.
     """
-    found = delong_area(_count_levels(scores))
+    found = delong_auroc_interval(_count_levels(scores))
     return found if isinstance(found, Reason) else found.value
 
 
@@ -225,14 +225,14 @@ def kendall_of_counts(joint: JointCounts) -> Point:
     x_untied, y_untied = (_count_all_pairs(n) - _count_ties(each) for each in _count_margins(joint))
     if not x_untied or not y_untied:
         return Reason.NO_VARIATION
-    balance = joint.counts @ _sum_signs(joint.x, joint.y, joint.counts) / 2
+    balance = joint.counts @ _sum_concordance_signs(joint.x, joint.y, joint.counts) / 2
     return min(max(float(balance) / math.sqrt(float(x_untied) * float(y_untied)), -1.0), 1.0)
 
 
 def _count_margins(joint: JointCounts) -> tuple[Ints, Ints]:
     """Count the units at each level of the first value, and of the second."""
     x_size, y_size = int(joint.x.max(initial=-1)) + 1, int(joint.y.max(initial=-1)) + 1
-    return _sum_by_place(joint.x, joint.counts, x_size), _sum_by_place(
+    return _sum_by_index(joint.x, joint.counts, x_size), _sum_by_index(
         joint.y, joint.counts, y_size
     )
 
@@ -280,17 +280,17 @@ def _count_levels_of_groups(
     groups: Ints, levels: Ints, parts: Ints, counts: Ints, sizes: Ints
 ) -> Ints:
     """Count the units of each group at each level; shape (groups, levels)."""
-    found = _sum_by_place(groups * len(counts) + levels, parts, len(sizes) * len(counts))
+    found = _sum_by_index(groups * len(counts) + levels, parts, len(sizes) * len(counts))
     return found.reshape(len(sizes), len(counts))
 
 
 def _leave_out_kendall(joint: JointCounts) -> Floats:
     """Compute tau-b without each group: its pairs leave, with the others and within it."""
-    signs = _sum_signs(joint.x, joint.y, joint.counts)
+    signs = _sum_concordance_signs(joint.x, joint.y, joint.counts)
     x, y, sizes = joint.x[joint.cells], joint.y[joint.cells], joint.group_sizes
-    within = _sum_signs(x, y, joint.parts, joint.groups)
-    gone = _sum_by_place(joint.groups, joint.parts * signs[joint.cells], len(sizes))
-    inside = _sum_by_place(joint.groups, joint.parts * within, len(sizes))
+    within = _sum_concordance_signs(x, y, joint.parts, joint.groups)
+    gone = _sum_by_index(joint.groups, joint.parts * signs[joint.cells], len(sizes))
+    inside = _sum_by_index(joint.groups, joint.parts * within, len(sizes))
     balance = (joint.counts @ signs) / 2 - gone + inside / 2
     n = joint.n - sizes
     x_counts, y_counts = _count_margins(joint)
@@ -311,13 +311,13 @@ def _count_lost_ties(joint: JointCounts, levels: Ints, counts: Ints) -> Ints:
         counts: Units at each level.
     """
     keys, which = np.unique(joint.groups * len(counts) + levels, return_inverse=True)
-    own = _sum_by_place(which, joint.parts, len(keys))
+    own = _sum_by_index(which, joint.parts, len(keys))
     whole = counts[keys % len(counts)]
     lost = _count_all_pairs(whole) - _count_all_pairs(whole - own)
-    return _sum_by_place(keys // len(counts), lost, len(joint.group_sizes))
+    return _sum_by_index(keys // len(counts), lost, len(joint.group_sizes))
 
 
-def _sum_signs(x: Ints, y: Ints, counts: Ints, block: Ints | None = None) -> Ints:
+def _sum_concordance_signs(x: Ints, y: Ints, counts: Ints, block: Ints | None = None) -> Ints:
     """Sum over all units of a block sign(x - theirs) sign(y - theirs), for each cell.
 
     Args:
@@ -329,14 +329,14 @@ def _sum_signs(x: Ints, y: Ints, counts: Ints, block: Ints | None = None) -> Int
     blocks = np.zeros_like(x) if block is None else block
     turned_x, turned_y = x.max(initial=0) - x, y.max(initial=0) - y
     return np.asarray(
-        _count_lower(blocks, x, y, counts)
-        + _count_lower(blocks, turned_x, turned_y, counts)
-        - _count_lower(blocks, x, turned_y, counts)
-        - _count_lower(blocks, turned_x, y, counts)
+        _count_units_lower_in_both(blocks, x, y, counts)
+        + _count_units_lower_in_both(blocks, turned_x, turned_y, counts)
+        - _count_units_lower_in_both(blocks, x, turned_y, counts)
+        - _count_units_lower_in_both(blocks, turned_x, y, counts)
     )
 
 
-def _count_lower(blocks: Ints, x: Ints, y: Ints, counts: Ints) -> Ints:
+def _count_units_lower_in_both(blocks: Ints, x: Ints, y: Ints, counts: Ints) -> Ints:
     """Count for each cell the units of its block that are lower in both values.
 
     Two levels of x first differ at one bit: those with 0 there are lower. So for each bit, cells
@@ -361,13 +361,13 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
     """Compute the area without each group: its pairs leave, with the others and within it."""
     is_high = joint.y == 1
     width = int(joint.x.max(initial=0)) + 1
-    lows = _sum_by_place(joint.x[~is_high], joint.counts[~is_high], width)
-    highs = _sum_by_place(joint.x[is_high], joint.counts[is_high], width)
+    lows = _sum_by_index(joint.x[~is_high], joint.counts[~is_high], width)
+    highs = _sum_by_index(joint.x[is_high], joint.counts[is_high], width)
     # Twice what a positive at a level wins, and twice what a negative there loses.
     wins = 2 * np.cumsum(lows) - lows
     losses = 2 * (highs.sum() - np.cumsum(highs)) + highs
     x, high, sizes = joint.x[joint.cells], is_high[joint.cells], joint.group_sizes
-    gone = _sum_by_place(joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes))
+    gone = _sum_by_index(joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes))
     # Within groups: a positive wins against what of its group lies below it, and half of ties.
     own_lows = np.where(high, 0, joint.parts)
     below = np.cumsum(own_lows) - own_lows
@@ -377,10 +377,10 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
     tied = np.zeros_like(own_lows)
     pairs = (x[1:] == x[:-1]) & (joint.groups[1:] == joint.groups[:-1]) & high[1:] & ~high[:-1]
     tied[1:][pairs] = own_lows[:-1][pairs]
-    inside = _sum_by_place(
+    inside = _sum_by_index(
         joint.groups, np.where(high, joint.parts * (2 * below - tied), 0), len(sizes)
     )
-    own_highs = _sum_by_place(joint.groups, np.where(high, joint.parts, 0), len(sizes))
+    own_highs = _sum_by_index(joint.groups, np.where(high, joint.parts, 0), len(sizes))
     positives = highs.sum() - own_highs
     negatives = lows.sum() - (sizes - own_highs)
     won = highs @ wins - gone + inside
@@ -400,7 +400,7 @@ class RocArea:
     ci_high: float | None
 
 
-def delong_area(levels: Levels, level: float = LEVEL) -> RocArea | Reason:
+def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | Reason:
     """Compute the area and its normal interval, clipped to [0, 1].
 
     Units count as independent; `estimate_auroc` leaves out whole conversations.

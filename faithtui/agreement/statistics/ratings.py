@@ -193,7 +193,7 @@ def fleiss_kappa(ratings: Ratings, weights: DisagreementWeights | None = None) -
         of Inter-Rater Reliability (4th ed.): agreement over units with two or more ratings, shares
         averaged over all units with a rating. Two raters without gaps give Scott's pi.
     """
-    shares = average_shares(ratings)
+    shares = average_category_shares(ratings)
     expected = coefficients.expect_independent_disagreement(shares, shares, weights)
     return coefficients.compute_chance_corrected_agreement(
         _average_disagreement(ratings, weights), expected
@@ -229,7 +229,7 @@ def gwet_ac1(ratings: Ratings, weights: DisagreementWeights | None = None) -> Fl
     observed = _average_disagreement(ratings, weights)
     if len(ratings.categories) < 2:
         return np.full_like(observed, np.nan)
-    expected = coefficients.expect_gwet_disagreement(average_shares(ratings), weights)
+    expected = coefficients.expect_gwet_disagreement(average_category_shares(ratings), weights)
     return coefficients.compute_chance_corrected_agreement(observed, expected)
 
 
@@ -258,7 +258,7 @@ def krippendorff_alpha(
     return coefficients.compute_alpha(found, level, scores)
 
 
-def average_shares(ratings: Ratings) -> Floats:
+def average_category_shares(ratings: Ratings) -> Floats:
     """Compute each category's share of a unit's ratings, averaged over units with a rating.
 
     Returns:

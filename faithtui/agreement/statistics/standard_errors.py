@@ -16,7 +16,11 @@ from faithtui.agreement.statistics.coefficients import (
     compute_chance_corrected_agreement,
 )
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
-from faithtui.agreement.statistics.ratings import Ratings, average_shares, compute_pair_disagreement
+from faithtui.agreement.statistics.ratings import (
+    Ratings,
+    average_category_shares,
+    compute_pair_disagreement,
+)
 from faithtui.domain.estimates import Reason
 
 
@@ -119,7 +123,7 @@ def compute_ratings_standard_error(
     units, pairable = int(ratings.rated_count), int(ratings.pairable_count)
     if not pairable:
         return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
-    shares = average_shares(ratings)
+    shares = average_category_shares(ratings)
     expected, slope = _compute_pooled_chance_disagreement(shares, by_chance, weights)
     rated = ratings.sizes > 0
     patterns, sizes, times = ratings.patterns[rated], ratings.sizes[rated], ratings.times[rated]

@@ -128,7 +128,7 @@ def make_threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[Threshold
     Returns:
         In the order of the scores; the first flags nothing. () without units.
     """
-    return _make_rows(_count_by_score(units))
+    return _make_threshold_rows(_count_classes_by_score(units))
 
 
 def choose_score_threshold(
@@ -151,7 +151,7 @@ def choose_score_threshold(
     Source:
         Stone 1974, Journal of the Royal Statistical Society B 36:111-147.
     """
-    counts = _count_by_score((score, bad) for _, score, bad in readings)
+    counts = _count_classes_by_score((score, bad) for _, score, bad in readings)
     best = _find_best_threshold(counts, goal)
     if isinstance(best, Reason):
         return best
@@ -161,7 +161,9 @@ def choose_score_threshold(
     for group, score, bad in readings if part_of else ():
         parts.setdefault(part_of[group], []).append((score, bad))
     for _, units in sorted(parts.items()):
-        without = _find_best_threshold(_subtract_counts(counts, _count_by_score(units)), goal)
+        without = _find_best_threshold(
+            _subtract_counts(counts, _count_classes_by_score(units)), goal
+        )
         if isinstance(without, Reason):
             chosen.clear()
             break
@@ -172,7 +174,7 @@ def choose_score_threshold(
 
     table = count_matrix(
         (
-            (group, _detection_class(bad), _detection_class(is_flagged(group, score)))
+            (group, _positive_or_negative(bad), _positive_or_negative(is_flagged(group, score)))
             for group, score, bad in readings
         ),
         ("positive", "negative"),
@@ -190,7 +192,7 @@ def _assign_folds(groups: Collection[str], folds: int) -> dict[str, int]:
 
 
 def _find_best_threshold(counts: Counts, goal: ThresholdGoal) -> float | Reason:
-    rows = _make_rows(counts)
+    rows = _make_threshold_rows(counts)
     if not rows:
         return Reason.NO_ITEMS
     if isinstance(rows[0].youden, Reason):
@@ -209,7 +211,7 @@ def _find_best_threshold(counts: Counts, goal: ThresholdGoal) -> float | Reason:
             return next(reached, rows[-1]).threshold
 
 
-def _make_rows(counts: Counts) -> tuple[ThresholdRow, ...]:
+def _make_threshold_rows(counts: Counts) -> tuple[ThresholdRow, ...]:
     good = sum(each for each, _ in counts.values())
     bad = sum(each for _, each in counts.values())
     rows = []
@@ -221,7 +223,7 @@ def _make_rows(counts: Counts) -> tuple[ThresholdRow, ...]:
     return tuple(rows)
 
 
-def _count_by_score(units: Iterable[tuple[float, bool]]) -> Counts:
+def _count_classes_by_score(units: Iterable[tuple[float, bool]]) -> Counts:
     counted = Counter((_round_score(score), bad) for score, bad in units)
     return {score: (counted[score, False], counted[score, True]) for score, _ in counted}
 
@@ -241,5 +243,5 @@ def _round_score(score: float) -> float:
     return round(score, 9)
 
 
-def _detection_class(bad: bool) -> str:
+def _positive_or_negative(bad: bool) -> str:
     return "positive" if bad else "negative"

@@ -121,8 +121,8 @@ def evaluate_threshold(labelled: Sequence[LabelledProbability]) -> ThresholdEffe
     moved = list(zip(old, new, strict=True))
     return ThresholdEffect(
         threshold=threshold,
-        before=measure_verdicts(labelled, old),
-        after=measure_verdicts(labelled, left_out),
+        before=measure_verdict_accuracy(labelled, old),
+        after=measure_verdict_accuracy(labelled, left_out),
         raised=moved.count((False, True)),
         lowered=moved.count((True, False)),
         effective_labels=sum(each.weight for each in labelled),
@@ -130,7 +130,7 @@ def evaluate_threshold(labelled: Sequence[LabelledProbability]) -> ThresholdEffe
     )
 
 
-def measure_verdicts(
+def measure_verdict_accuracy(
     labelled: Sequence[LabelledProbability], gets_yes: Sequence[bool]
 ) -> VerdictAccuracy:
     """Hold verdicts against labels, each label by its weight."""

@@ -84,21 +84,21 @@ class AppServer(Server):
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
-        app.middlewares.append(self._make_gatekeeper())
-        app.on_response_prepare.append(_add_headers)
+        app.middlewares.append(self._make_access_check_middleware())
+        app.on_response_prepare.append(_add_security_headers)
         pages = Path(__file__).parent / "pages"
         app.router.add_static("/pages", pages)
         return app
 
-    def _make_gatekeeper(self) -> Middleware:
+    def _make_access_check_middleware(self) -> Middleware:
         @web.middleware
         async def keep_strangers_out(request: web.Request, handler: Handler) -> web.StreamResponse:
             token = request.query.get("token")
-            if request.path == "/" and token is not None and self._is_token(token):
+            if request.path == "/" and token is not None and self._is_valid_token(token):
                 # The token leaves the address at once: histories and pictures keep addresses.
                 response: web.StreamResponse = web.Response(status=303, headers={"Location": "/"})
                 response.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax")
-            elif not self._is_token(request.cookies.get(self._cookie, "")):
+            elif not self._is_valid_token(request.cookies.get(self._cookie, "")):
                 response = web.Response(
                     status=403, text="Open the link that faithtui serve printed.\n"
                 )
@@ -110,7 +110,7 @@ class AppServer(Server):
 
         return keep_strangers_out
 
-    def _is_token(self, text: str) -> bool:
+    def _is_valid_token(self, text: str) -> bool:
         return secrets.compare_digest(text.encode("utf-8", "replace"), self._token.encode())
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
@@ -153,7 +153,7 @@ class AppServer(Server):
         await self._has_ended.wait()
 
 
-async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+async def _add_security_headers(request: web.Request, response: web.StreamResponse) -> None:
     response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"

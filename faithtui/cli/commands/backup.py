@@ -44,9 +44,9 @@ def backup(
 
 def _make_backup(options: CommonOptions, file: Path) -> None:
     """Copy the store into a file."""
-    from faithtui.store.file.backups import back_up
+    from faithtui.store.file.backups import copy_store_to_file
 
-    size = back_up(find_store_path(options.store), file)
+    size = copy_store_to_file(find_store_path(options.store), file)
     if options.json:
         print_json({"file": str(file), "bytes": size})
     else:

@@ -40,7 +40,7 @@ def list_batches(
     """
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        out = opened.batches.sum_all_outstanding()
+        out = opened.batches.sum_outstanding_by_run()
         rows = [opened.runs.row(run) for run in out]
     if options.json:
         print_json(
@@ -152,12 +152,12 @@ def import_(
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         brought = asyncio.run(
-            files.import_answers(
+            files.import_answers_and_finish_conversations(
                 opened, number, file, environment=environment_from_settings(settings)
             )
         )
         row = opened.runs.row(number)
-        failures = opened.run_contents.count_reasons(number, ItemState.FAILED)
+        failures = opened.run_contents.count_conversations_by_state_reason(number, ItemState.FAILED)
     if options.json:
         print_json(
             {
@@ -216,7 +216,7 @@ def cancel(
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         out = asyncio.run(
-            batch_run.cancel_batches(
+            batch_run.cancel_batches_of_run(
                 opened, number, environment=environment_from_settings(settings)
             )
         )

@@ -53,14 +53,14 @@ def check(
     Example: faithtui check last flip
     """
     from faithtui.config import load_settings_with_origins
-    from faithtui.engine.integrity.run_checks import check_run
+    from faithtui.engine.integrity.run_checks import check_unchecked_conversations_of_run
 
     options = merge_common_options(context, store, json)
-    wanted = None if kind is None else _read_kind(kind)
+    wanted = None if kind is None else _parse_finding_kind(kind)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
-        check_run(opened, found, _CheckProgress())
+        check_unchecked_conversations_of_run(opened, found, _CheckProgress())
         summary = opened.findings.summary(found)
         if options.json:
             kinds = list(summary.counts) if wanted is None else [wanted]
@@ -69,10 +69,10 @@ def check(
             print_json(_findings_json(found, summary, rows))
         elif wanted is not None:
             rows = opened.findings.rows(opened.findings.ids(found, wanted))
-            _print_entries(rows)
+            _print_findings(rows)
         else:
             rows = ()
-            _print_counts(summary)
+            _print_finding_counts(summary)
         record_exposure(opened, [row.item for row in rows], configured, options.reviewer)
 
 
@@ -89,7 +89,7 @@ class _CheckProgress:
             print_to_stderr(f"checked {done} of {plural(total, 'conversation')}")
 
 
-def _read_kind(name: str) -> "FindingKind":
+def _parse_finding_kind(name: str) -> "FindingKind":
     from faithtui.domain.integrity.findings import FindingKind
 
     folded = name.strip().lower().replace("_", "-")
@@ -100,7 +100,7 @@ def _read_kind(name: str) -> "FindingKind":
     raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
 
 
-def _print_counts(summary: "FindingSummary") -> None:
+def _print_finding_counts(summary: "FindingSummary") -> None:
     from faithtui.domain.integrity.explanations import EXPLANATIONS
 
     if not summary.checked:
@@ -132,7 +132,7 @@ def _print_counts(summary: "FindingSummary") -> None:
         print_hint("faithtui check RUN KIND lists the entries of a kind")
 
 
-def _print_entries(rows: "Sequence[FindingRow]") -> None:
+def _print_findings(rows: "Sequence[FindingRow]") -> None:
     print_table(
         (
             Column("no", "right"),

@@ -21,7 +21,7 @@ from faithtui.cli.shared_options import (
     make_reviewer_option,
     merge_common_options,
 )
-from faithtui.cli.stores import find_claim_set, open_store, read_run_id
+from faithtui.cli.stores import find_id_of_named_claim_set, open_store, read_run_id
 
 if TYPE_CHECKING:
     from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -49,7 +49,7 @@ def compare(
     """
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_run_briefly
+    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
     from faithtui.engine.review.reports.run_comparison import compare_runs
     from faithtui.engine.review.samples.splits import parse_split
 
@@ -59,31 +59,31 @@ def compare(
     with open_store(options.store, settings) as opened:
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
-            check_run_briefly(opened, each)
+            check_run_within_time_limit(opened, each)
         change = compare_runs(
             opened,
             *runs,
             options.reviewer or settings.reviewer,
             part,
             None if sample is None else SampleId(sample),
-            find_claim_set(opened, claim_set, sample),
+            find_id_of_named_claim_set(opened, claim_set, sample),
         )
     if options.json:
         print_json(_as_json(change))
     else:
-        _print_change(change)
+        _print_run_comparison(change)
     if change.opening is not None:
         print_to_stderr(change.opening.warning)
 
 
-def _print_change(change: "RunComparison") -> None:
+def _print_run_comparison(change: "RunComparison") -> None:
     from faithtui.agreement.documents.wording import estimate_text, p_value_text
     from faithtui.domain.text.visible_text import make_visible_line
 
     report = change.report
     where = "" if change.split is None else f" of the {change.split} split"
-    print_text(f"A is {_format_run(change.a)}")
-    print_text(f"B is {_format_run(change.b)}")
+    print_text(f"A is {_format_run_settings(change.a)}")
+    print_text(f"B is {_format_run_settings(change.b)}")
     print_text(
         f"{plural(report.n_common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
         "conversations, judged by both and labelled by annotators"
@@ -126,14 +126,14 @@ def _print_change(change: "RunComparison") -> None:
             ("McNemar mid-p, if claims were independent", p_value_text(report.mcnemar_mid_p)),
         ],
     )
-    notes = _format_notes(change)
+    notes = _list_comparison_notes(change)
     if notes:
         print_text("")
     for note in notes:
         print_text(note)
 
 
-def _format_run(row: "RunRow") -> str:
+def _format_run_settings(row: "RunRow") -> str:
     from faithtui.cli.run_options_text import format_changed_options
 
     examples = ", shown examples" if row.spec.example_set else ""
@@ -147,10 +147,10 @@ def _format_run(row: "RunRow") -> str:
     )
 
 
-def _format_notes(change: "RunComparison") -> list[str]:
+def _list_comparison_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
     from faithtui.cli.run_options_text import describe_differing_options
-    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+    from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 
     left = change.left_out
     parts = [
@@ -164,7 +164,7 @@ def _format_notes(change: "RunComparison") -> list[str]:
     notes = [
         f"run {row.id}: {found}"
         for row in (change.a, change.b)
-        if (found := integrity_sentence(row.spec.metric, row.integrity))
+        if (found := format_integrity_sentence(row.spec.metric, row.integrity))
     ]
     notes += describe_differing_options({row.id: row.spec for row in (change.a, change.b)})
     notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]

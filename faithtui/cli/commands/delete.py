@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
+from faithtui.cli.output import format_row_counts_line, print_json, print_text, print_to_stderr
 from faithtui.cli.output_options import make_command_group
 from faithtui.cli.shared_options import (
     CommonOptions,
@@ -148,7 +148,8 @@ def _confirm_and_delete(
         deletion = plan(opened, options.reviewer or settings.reviewer)
         counts = deletion.count_rows()
         print_to_stderr(
-            f"deleting {deletion.title} from {opened.path} takes along: {format_counts(counts)}"
+            f"deleting {deletion.title} from {opened.path} takes along: "
+            f"{format_row_counts_line(counts)}"
         )
         if not _ask_confirmation(yes=yes):
             print_to_stderr("nothing was deleted")
@@ -158,7 +159,7 @@ def _confirm_and_delete(
         print_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
     else:
         print_text(f"deleted {deletion.title}")
-    print_to_stderr(_format_remaining_copies(opened.path, deletion.kind))
+    print_to_stderr(_describe_what_deletion_leaves(opened.path, deletion.kind))
     if done.remains is not None:
         print_to_stderr(done.remains)
         return StoreError.exit_code
@@ -187,7 +188,7 @@ def _ask_confirmation(*, yes: bool) -> bool:
         raise
 
 
-def _format_remaining_copies(store: Path, kind: "DeletionKind") -> str:
+def _describe_what_deletion_leaves(store: Path, kind: "DeletionKind") -> str:
     from faithtui.logbook import PROMPTS_FILE
     from faithtui.paths import log_dir
     from faithtui.store.deletion_records import DeletionKind

@@ -9,7 +9,12 @@ import typer
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.output import is_quiet, print_json, print_text, print_to_stderr
 from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
-from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
+from faithtui.cli.stores import (
+    has_terminal,
+    make_store_directory,
+    override_configured_reviewer,
+    show_app,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,17 +44,17 @@ def demo(
     Example: faithtui demo --no-app
     """
     from faithtui.config import load_settings_with_origins
-    from faithtui.engine.demo import is_demo_complete, prepare_demo
-    from faithtui.paths import demo_store, expand_home
+    from faithtui.engine.demo import ensure_demo_in_store, is_demo_complete
+    from faithtui.paths import expand_home, get_demo_store_path
     from faithtui.store.store import Store
 
     options = merge_common_options(context, store, json)
-    path = demo_store() if options.store is None else expand_home(options.store)
+    path = get_demo_store_path() if options.store is None else expand_home(options.store)
     if options.store is None:
         make_store_directory(path)
     with_app = not (no_app or options.json) and has_terminal()
     with Store.open(path) as opened:
-        run = prepare_demo(opened, ImportProgressLine())
+        run = ensure_demo_in_store(opened, ImportProgressLine())
         complete = is_demo_complete(opened.runs.row(run))
         if not with_app:
             raise typer.Exit(
@@ -58,7 +63,7 @@ def demo(
     raise typer.Exit(
         show_app(
             path,
-            replace_reviewer(load_settings_with_origins(), options.reviewer),
+            override_configured_reviewer(load_settings_with_origins(), options.reviewer),
             first_screen="conversations",
             run=run,
             resume=not complete,
@@ -89,30 +94,36 @@ def _judge_and_print_result(
     if as_json:
         print_json(_as_json(agreement))
     else:
-        print_text(_format_summary(agreement, store.run_contents.count_judge_labels(run), path))
-    failures = store.run_contents.count_reasons(run, ItemState.FAILED)
+        print_text(
+            _format_agreement_summary(agreement, store.run_contents.count_judge_labels(run), path)
+        )
+    failures = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
     return choose_exit_code(agreement.row)
 
 
-def _format_summary(
+def _format_agreement_summary(
     agreement: "RunAgreement", labels: "Mapping[str, LabelCount]", path: Path
 ) -> str:
-    from faithtui.cli.run_outcome import format_claim_counts, format_score_parts
+    from faithtui.cli.run_outcome import format_claim_counts, format_mean_score_phrases
     from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.demo import UNSEEN, WHY
-    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+    from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 
     row, report = agreement.row, agreement.report
     levels = [each for each in (report.answers, report.claims) if each.coverage.compared]
-    score = " · ".join(format_score_parts(row))
+    score = " · ".join(format_mean_score_phrases(row))
     return "\n".join(
         (
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
             f"{row.done:,} conversations · {row.windows:,} windows · "
             f"{format_claim_counts(row, labels)} · {score}",
-            *([found] if (found := integrity_sentence(row.spec.metric, row.integrity)) else []),
+            *(
+                [found]
+                if (found := format_integrity_sentence(row.spec.metric, row.integrity))
+                else []
+            ),
             WHY,
             UNSEEN,
             report.headline,

@@ -57,7 +57,7 @@ class UsageErrorIsBrokenCommand(TyperCommand):
             raise
 
 
-def _complete_codes(incomplete: str) -> list[str]:
+def _complete_warning_codes(incomplete: str) -> list[str]:
     """Offer the codes of warnings that can be accepted."""
     from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 
@@ -125,7 +125,7 @@ def gate(
             metavar="CODE",
             help="Accept a warning of the report by its code, such as few_conversations; may be "
             "repeated. A certificate records it.",
-            autocompletion=_complete_codes,
+            autocompletion=_complete_warning_codes,
         ),
     ] = None,
     level: Annotated[
@@ -180,11 +180,11 @@ def gate(
             score=min_score,
             labels=min_labels,
             age_days=max_age,
-            basis=_choose_basis(lower),
+            basis=_choose_threshold_basis(lower),
             max_drop=max_drop,
             among_labelled=among_labelled,
             accept=tuple(accept or ()),
-            level=None if level is None else _read_level(level),
+            level=None if level is None else _parse_report_level(level),
             idk=None if idk is None else read_idk_rule(idk),
             blind_only=True if blind_only else None,
             sample=None if sample is None else SampleId(sample),
@@ -200,13 +200,13 @@ def gate(
     raise typer.Exit(run_with_broken_exit_code(compute_exit_code))
 
 
-def _choose_basis(lower: bool | None) -> "ThresholdBasis | None":
+def _choose_threshold_basis(lower: bool | None) -> "ThresholdBasis | None":
     from faithtui.agreement.gate.threshold_checks import ThresholdBasis
 
     return None if lower is None else ThresholdBasis.LOWER if lower else ThresholdBasis.POINT
 
 
-def _read_level(text: str) -> "ReportLevel":
+def _parse_report_level(text: str) -> "ReportLevel":
     from faithtui.agreement.report.settings import ReportLevel
 
     if text not in tuple(ReportLevel):
@@ -219,13 +219,13 @@ def _run_and_print_gate(
 ) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
-    from faithtui.engine.integrity.run_checks import check_run_briefly
+    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
     from faithtui.engine.review.gate.gate import check_gate
 
     with open_store(options.store) as opened:
         opened.refuse_changed_rows()
         number = read_run_id(opened, run)
-        check_run_briefly(opened, number)
+        check_run_within_time_limit(opened, number)
         if against is not None:
             request = replace(request, against=read_run_id(opened, against))
         result = check_gate(opened, number, request)

@@ -40,7 +40,10 @@ def merge(
     Example: faithtui merge labels.jsonl
     """
     from faithtui.domain.text.visible_text import make_visible_line
-    from faithtui.engine.review.label_bundles import merge_bundles_into_store, suggest_remedy
+    from faithtui.engine.review.label_bundles import (
+        merge_bundles_into_store,
+        suggest_fix_for_unmerged,
+    )
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
@@ -53,14 +56,16 @@ def merge(
         # What to do is said at the end, which a long name must not push out.
         short = replace(each, conversation=_shorten_conversation_name(each.conversation))
         print_to_stderr(
-            make_visible_line(f"not merged, {plural(each.acts, 'act')}: {suggest_remedy(short)}")
+            make_visible_line(
+                f"not merged, {plural(each.acts, 'act')}: {suggest_fix_for_unmerged(short)}"
+            )
         )
     if len(result.merged.unmerged) > MOST_PRINTED:
         print_to_stderr(
             f"… and {plural(len(result.merged.unmerged) - MOST_PRINTED, 'more conversation')}"
         )
     if options.json:
-        print_json(_as_json(result))
+        print_json(_merge_result_to_json(result))
     else:
         print_text(_format_result(result))
         print_text(f"state {result.digest}")
@@ -95,7 +100,7 @@ def _format_result(result: "MergeResult") -> str:
     return ", ".join(parts)
 
 
-def _as_json(result: "MergeResult") -> dict[str, object]:
+def _merge_result_to_json(result: "MergeResult") -> dict[str, object]:
     merged = result.merged
     return {
         "new": merged.new,

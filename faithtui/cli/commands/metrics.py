@@ -27,7 +27,7 @@ def metrics(
 
     as_json = merge_common_options(context, None, json).json
     if metric is not None:
-        _print_metric(find_metric(metric), as_json=as_json)
+        _print_metric_options(find_metric(metric), as_json=as_json)
     elif as_json:
         print_json([_metric_json(each) for each in METRICS])
     else:
@@ -56,7 +56,7 @@ def _print_metrics(metrics: "Sequence[MetricEntry]") -> None:
     )
 
 
-def _print_metric(found: "MetricEntry", *, as_json: bool) -> None:
+def _print_metric_options(found: "MetricEntry", *, as_json: bool) -> None:
     from faithtui.metrics.registry import describe_options
 
     options = describe_options(found.spec.key)

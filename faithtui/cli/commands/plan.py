@@ -82,16 +82,16 @@ def plan(
         PlanTarget,
         count_claims_to_draw,
         limit_labels_per_stratum,
-        list_missed_widths,
-        plan_for_budget,
-        plan_for_target,
+        list_missed_half_widths,
+        plan_fewest_labels_for_target,
+        plan_labels_for_budget,
     )
     from faithtui.config import load_settings_with_origins
     from faithtui.engine.review.samples.label_plans import forecast_plan, read_plan_strata
 
     options = merge_common_options(context, store, json)
-    _check_numbers(rate, recall, labels, least, design_effect)
-    strata, shares = _read_strata(stratify), _read_shares(expect)
+    _refuse_numbers_out_of_range(rate, recall, labels, least, design_effect)
+    strata, shares = _parse_strata_variables(stratify), _parse_expected_share_per_stratum(expect)
     settings = load_settings_with_origins().settings
     shown_share = settings.audit_share if settings.blind else 0.0
     with open_store(options.store, settings) as opened:
@@ -109,11 +109,13 @@ def plan(
     counting = limit_labels_per_stratum(basis.strata, shown_share)
     target = PlanTarget(rate, recall)
     if labels is not None:
-        found = plan_for_budget(counting, labels, fewest=least, design_effect=design_effect)
+        found = plan_labels_for_budget(counting, labels, fewest=least, design_effect=design_effect)
     else:
         if rate is None and recall is None:
             target = PlanTarget(USUAL_RATE)
-        found = plan_for_target(counting, target, fewest=least, design_effect=design_effect)
+        found = plan_fewest_labels_for_target(
+            counting, target, fewest=least, design_effect=design_effect
+        )
     forecast = forecast_plan(basis, found)
     drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
     command = _format_sample_command(number, strata, drawn, options.store)
@@ -123,7 +125,7 @@ def plan(
     _print_plan(number, stratify, basis, found, forecast, target)
     missed = [
         f"± {aim:g} of {name} cannot be reached: all labels that can count give ± {half:.3f}"
-        for name, aim, half in list_missed_widths(found, target)
+        for name, aim, half in list_missed_half_widths(found, target)
     ]
     if labels is not None and labels > found.size:
         missed.append(f"of {labels:,} labels no more than {found.size:,} can count")
@@ -140,7 +142,7 @@ def plan(
     print_text(command)
 
 
-def _check_numbers(
+def _refuse_numbers_out_of_range(
     rate: float | None, recall: float | None, labels: int | None, least: int, effect: float
 ) -> None:
     """Refuse numbers out of range.
@@ -161,7 +163,7 @@ def _check_numbers(
         raise ConfigError(f"--design-effect {effect:g}; expected 1 (none) to 100")
 
 
-def _read_strata(text: str) -> tuple[str, ...]:
+def _parse_strata_variables(text: str) -> tuple[str, ...]:
     """Read what strata are made of.
 
     Raises:
@@ -178,7 +180,7 @@ def _read_strata(text: str) -> tuple[str, ...]:
     return found
 
 
-def _read_shares(texts: list[str] | None) -> dict[str, float]:
+def _parse_expected_share_per_stratum(texts: list[str] | None) -> dict[str, float]:
     """Read expected shares by stratum.
 
     Raises:
@@ -227,17 +229,17 @@ def _print_plan(
             Column("labels", "right"),
             Column("weight", "right"),
         ),
-        [_make_row(each, found.sizes[each.name]) for each in basis.strata],
+        [_format_stratum_row(each, found.sizes[each.name]) for each in basis.strata],
     )
     print_text("")
     lines = (
-        ("share that passes, this run", found.rate, _format_wanted_width(target.rate)),
+        ("share that passes, this run", found.rate, _format_wanted_half_width(target.rate)),
         ("  however often you look", forecast.rate_at_every_look, ""),
         ("  future conversations", forecast.future_rate, " at best"),
         (
             f"recall of {failing}, conversations like these",
             found.recall,
-            _format_wanted_width(target.recall),
+            _format_wanted_half_width(target.recall),
         ),
         ("  this run, however often you look", forecast.recall_at_every_look, ""),
     )
@@ -261,11 +263,11 @@ def _print_plan(
     print_text("")
 
 
-def _format_wanted_width(half: float | None) -> str:
+def _format_wanted_half_width(half: float | None) -> str:
     return "" if half is None else f" (wanted ± {half:g})"
 
 
-def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
+def _format_stratum_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
     return (
         stratum.name,
         f"{stratum.population:,}",
@@ -285,7 +287,7 @@ def _plan_to_json(
     command: str,
     target: "PlanTarget",
 ) -> dict[str, object]:
-    from faithtui.agreement.sampling.label_plan import list_missed_widths
+    from faithtui.agreement.sampling.label_plan import list_missed_half_widths
 
     return {
         "run": run,
@@ -313,6 +315,6 @@ def _plan_to_json(
             "recall": found.recall,
             "recall_at_every_look": forecast.recall_at_every_look,
         },
-        "cannot_be_reached": [name for name, _, _ in list_missed_widths(found, target)],
+        "cannot_be_reached": [name for name, _, _ in list_missed_half_widths(found, target)],
         "command": command,
     }

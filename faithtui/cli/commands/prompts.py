@@ -53,7 +53,7 @@ def list_prompts(
     with open_store(options.store) as opened:
         found = list_prompt_sets(opened)
     if options.json:
-        print_json([_summary_as_json(each) for each in found])
+        print_json([_prompt_set_to_json(each) for each in found])
         return
     print_table(
         [
@@ -69,9 +69,9 @@ def list_prompts(
                 each.digest[:12] or ("not kept" if each.is_known else "not known"),
                 each.metric,
                 str(each.version) if each.is_known else "",
-                _format_runs(each),
+                _format_run_numbers(each),
                 f"{each.created_at:%Y-%m-%d %H:%M}" if each.created_at else "",
-                _format_origin(each),
+                _format_prompt_origin(each),
             )
             for each in found
         ],
@@ -94,7 +94,7 @@ def show_prompts(
     """
     options = merge_common_options(context, store, json)
     found = _read_prompts(options.store, run)
-    texts = _select_texts(found, step)
+    texts = _select_prompt_texts(found, step)
     if options.json:
         print_json(
             {
@@ -163,12 +163,12 @@ def diff_prompts(
 
     Example: faithtui prompts diff 1 last
     """
-    from faithtui.engine.review.run_prompts import compare_prompts, read_run_prompts
+    from faithtui.engine.review.run_prompts import compare_prompts, read_run_prompts_with_examples
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        one = read_run_prompts(opened, read_run_id(opened, before))
-        other = read_run_prompts(opened, read_run_id(opened, after))
+        one = read_run_prompts_with_examples(opened, read_run_id(opened, before))
+        other = read_run_prompts_with_examples(opened, read_run_id(opened, after))
     changes = compare_prompts(one, other)
     if options.json:
         steps = dict.fromkeys([*one.texts, *other.texts])
@@ -187,13 +187,13 @@ def diff_prompts(
 
 
 def _read_prompts(store: Path | None, run: str) -> "RunPrompts":
-    from faithtui.engine.review.run_prompts import read_run_prompts
+    from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 
     with open_store(store) as opened:
-        return read_run_prompts(opened, read_run_id(opened, run))
+        return read_run_prompts_with_examples(opened, read_run_id(opened, run))
 
 
-def _select_texts(found: "RunPrompts", step: str | None) -> dict[str, str]:
+def _select_prompt_texts(found: "RunPrompts", step: str | None) -> dict[str, str]:
     """Give all texts, or one.
 
     Raises:
@@ -206,20 +206,20 @@ def _select_texts(found: "RunPrompts", step: str | None) -> dict[str, str]:
     return {step: found.texts[step]}
 
 
-def _format_runs(prompt_set: "PromptSetSummary") -> str:
+def _format_run_numbers(prompt_set: "PromptSetSummary") -> str:
     if not prompt_set.runs:
         return "none"
     shown = ", ".join(map(str, prompt_set.runs[:5]))
     return f"{shown} and {len(prompt_set.runs) - 5} more" if len(prompt_set.runs) > 5 else shown
 
 
-def _format_origin(prompt_set: "PromptSetSummary") -> str:
+def _format_prompt_origin(prompt_set: "PromptSetSummary") -> str:
     if not prompt_set.is_known:
         return "imported verdicts"
     return "the program" if prompt_set.packaged else "a folder, or an earlier version"
 
 
-def _summary_as_json(prompt_set: "PromptSetSummary") -> dict[str, object]:
+def _prompt_set_to_json(prompt_set: "PromptSetSummary") -> dict[str, object]:
     return {
         "digest": prompt_set.digest or None,
         "metric": prompt_set.metric,

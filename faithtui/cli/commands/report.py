@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from faithtui.cli.exposure import record_run_exposure
+from faithtui.cli.exposure import record_who_saw_judge_verdicts_of_run
 from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
 from faithtui.cli.shared_options import (
     BlindOnlyOption,
@@ -20,7 +20,7 @@ from faithtui.cli.shared_options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.stores import find_claim_set, open_store, read_run_id
+from faithtui.cli.stores import find_id_of_named_claim_set, open_store, read_run_id
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -131,18 +131,18 @@ def report(
     from faithtui.agreement.report.settings import ReportSettings
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_run_briefly
+    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
     from faithtui.engine.review.reports.agreement_report import (
         FILES,
         compute_run_agreement,
-        render_report,
+        iter_report_text,
         write_report_files,
     )
     from faithtui.engine.review.samples.splits import parse_split, record_test_opening
     from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
-    _check_numbers(level, target, resamples, seed)
+    _refuse_numbers_out_of_range(level, target, resamples, seed)
     settings = ReportSettings(
         level=level,
         duplicates=_read_duplicates_rule(duplicates),
@@ -166,7 +166,9 @@ def report(
     with open_store(options.store, configured.settings) as opened:
         opened.refuse_changed_rows()
         found = read_run_id(opened, run)
-        settings = replace(settings, claim_set=find_claim_set(opened, claim_set, sample))
+        settings = replace(
+            settings, claim_set=find_id_of_named_claim_set(opened, claim_set, sample)
+        )
         other = None if compare is None else read_run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
         opening = record_test_opening(
@@ -174,16 +176,16 @@ def report(
         )
         if opening is not None:
             print_to_stderr(opening.warning)
-        check_run_briefly(opened, found)
+        check_run_within_time_limit(opened, found)
         agreement = compute_run_agreement(opened, found, settings, other, part, trial)
         _warn_of_test_split(opened, agreement)
         if output is not None:
             written = write_report_files(opened, agreement, chosen, output, include_text=text)
             _print_file_names(written, as_json=options.json)
             return
-        seen = _list_exposed_conversations(agreement, chosen[0])
-        record_run_exposure(opened, found, seen, configured, options.reviewer)
-        print_file_content(render_report(opened, agreement, chosen[0], include_text=text))
+        seen = _list_conversations_shown_with_verdicts(agreement, chosen[0])
+        record_who_saw_judge_verdicts_of_run(opened, found, seen, configured, options.reviewer)
+        print_file_content(iter_report_text(opened, agreement, chosen[0], include_text=text))
 
 
 def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
@@ -211,7 +213,7 @@ def _warn_of_test_split(store: "Store", agreement: "RunAgreement") -> None:
         )
 
 
-def _list_exposed_conversations(
+def _list_conversations_shown_with_verdicts(
     agreement: "RunAgreement", form: "Format"
 ) -> "list[ConversationId]":
     """Name the conversations of which a format shows what the judge said of single claims."""
@@ -221,7 +223,7 @@ def _list_exposed_conversations(
     return [each.conversation for level in report.levels for each in level.disagreements]
 
 
-def _check_numbers(level: float, target: float, resamples: int, seed: int) -> None:
+def _refuse_numbers_out_of_range(level: float, target: float, resamples: int, seed: int) -> None:
     """Refuse numbers out of range.
 
     Raises:

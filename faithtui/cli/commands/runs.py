@@ -29,20 +29,30 @@ def runs(
     Example: faithtui runs --json
     """
     from faithtui.cli.run_options_text import describe_differing_options, format_changed_options
-    from faithtui.cli.run_outcome import format_resume_hint, format_state, is_incomplete
-    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+    from faithtui.cli.run_outcome import (
+        format_resume_hint,
+        format_run_state,
+        is_done_with_failures_or_gaps,
+    )
+    from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
-    from faithtui.engine.runs.run_liveness import read_runs
+    from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
     from faithtui.store.records import ItemState, RunState
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
-        out = opened.batches.sum_all_outstanding()
+        rows = [
+            row
+            for row in read_runs_marking_interrupted(opened)
+            if (row.archived_at is not None) is archived
+        ]
+        out = opened.batches.sum_outstanding_by_run()
         failures = {
-            row.id: opened.run_contents.count_reasons(row.id, ItemState.FAILED)
+            row.id: opened.run_contents.count_conversations_by_state_reason(
+                row.id, ItemState.FAILED
+            )
             for row in rows
-            if is_incomplete(row)
+            if is_done_with_failures_or_gaps(row)
         }
     if options.json:
         print_json(
@@ -78,7 +88,7 @@ def runs(
                 row.spec.judge_title,
                 f"{row.state.value}: {out[row.id].questions} out"
                 if row.id in out
-                else format_state(row),
+                else format_run_state(row),
                 f"{row.done}/{row.conversations}",
                 str(row.failed),
                 str(row.skipped),
@@ -89,7 +99,7 @@ def runs(
                 format_score_cell(row.score),
                 format_overrides_cell(row.corrected, row.labelled, row.claims),
                 format_changed_options(row.spec),
-                integrity_sentence(row.spec.metric, row.integrity),
+                format_integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )
             for row in rows
@@ -100,5 +110,5 @@ def runs(
     for row in rows:
         if row.state is RunState.DONE and row.reason:
             print_to_stderr(f"run {row.id}: {row.reason}")
-        if row.state is RunState.INTERRUPTED or is_incomplete(row):
+        if row.state is RunState.INTERRUPTED or is_done_with_failures_or_gaps(row):
             print_to_stderr(format_resume_hint(row, failures.get(row.id, {})) or "")

@@ -63,7 +63,7 @@ def split(
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
     from faithtui.domain.splits import SPLITS
-    from faithtui.engine.review.samples.splits import fix_store_split
+    from faithtui.engine.review.samples.splits import save_store_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
@@ -73,8 +73,8 @@ def split(
     settings = load_settings()
     with open_store(options.store, settings) as opened:
         if action == "make":
-            wanted = None if shares is None else _read_shares(shares)
-            made: StoredSplit | None = fix_store_split(
+            wanted = None if shares is None else _parse_split_percents(shares)
+            made: StoredSplit | None = save_store_split(
                 opened, options.reviewer or settings.reviewer, wanted, seed
             )
         else:
@@ -82,7 +82,7 @@ def split(
         counts = {} if made is None else opened.splits.count_conversations(made.rule)
         openings = opened.splits.list_test_openings()
     if options.json:
-        print_json(None if made is None else _as_json(made, counts, openings))
+        print_json(None if made is None else _split_to_json(made, counts, openings))
     elif made is None:
         print_to_stderr("the conversations are not split yet: faithtui split make")
     else:
@@ -95,7 +95,7 @@ def split(
             )
 
 
-def _read_shares(text: str) -> list[int]:
+def _parse_split_percents(text: str) -> list[int]:
     """Read percents.
 
     Raises:
@@ -139,7 +139,7 @@ def _print_split(
         print_text(f"  {when} by {each.opened_by}: {each.command}, run {runs}")
 
 
-def _as_json(
+def _split_to_json(
     made: "StoredSplit",
     counts: "Mapping[Split, SplitCount]",
     openings: "tuple[TestOpening, ...]",

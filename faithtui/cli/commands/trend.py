@@ -48,11 +48,11 @@ def trend(
     from faithtui.agreement.documents.plots.trend import trend_svg
     from faithtui.cli.run_options_text import describe_differing_options
     from faithtui.engine.review.reports.trend import compute_trend
-    from faithtui.output_files import check_target, write_text
+    from faithtui.output_files import refuse_unwritable_target, write_text
 
     options = merge_common_options(context, store, json)
     if svg is not None:
-        check_target(svg, force=force)
+        refuse_unwritable_target(svg, force=force)
     with open_store(options.store) as opened:
         opened.refuse_changed_rows()
         row = opened.claim_sets.find(name)
@@ -62,7 +62,7 @@ def trend(
     if svg is not None:
         write_text(svg, [trend_svg(found, f"Claim set {row.title}")], force=force)
     if options.json:
-        print_json(_as_json(row, found))
+        print_json(_trend_to_json(row, found))
         return
     _print_trend(row, found)
     for note in describe_differing_options(specs):
@@ -87,10 +87,10 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
             Column("CHANGE"),
             Column("P", "right"),
         ],
-        [_format_point(each) for each in found.points],
+        [_format_run_row(each) for each in found.points],
     )
     for each in found.points:
-        for note in _list_notes(row, each):
+        for note in _list_notes_on_run(row, each):
             print_to_stderr(f"run {each.run}: {note}")
     if row.has_new_labels:
         print_to_stderr(
@@ -98,7 +98,7 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         )
 
 
-def _format_point(point: "TrendPoint") -> tuple[str, ...]:
+def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
     from faithtui.agreement.documents.wording import EMPTY_CELL, estimate_text, p_value_text
 
     change = point.change
@@ -117,7 +117,7 @@ def _format_point(point: "TrendPoint") -> tuple[str, ...]:
     )
 
 
-def _list_notes(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
+def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     """Say what the figures of a run leave out, and what its judge saw otherwise."""
     notes = []
     if None not in (row.window_size, point.window_size) and row.window_size != point.window_size:
@@ -145,7 +145,7 @@ def _list_notes(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     return notes
 
 
-def _as_json(row: "ClaimSetRow", found: "Trend") -> dict[str, object]:
+def _trend_to_json(row: "ClaimSetRow", found: "Trend") -> dict[str, object]:
     return {
         "set": row.name,
         "version": row.version,
@@ -153,11 +153,11 @@ def _as_json(row: "ClaimSetRow", found: "Trend") -> dict[str, object]:
         "claims": row.frame,
         "drawn": row.drawn,
         "labels_changed_since": row.has_new_labels,
-        "runs": [_point_to_json(each) for each in found.points],
+        "runs": [_run_point_to_json(each) for each in found.points],
     }
 
 
-def _point_to_json(point: "TrendPoint") -> dict[str, object]:
+def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
     from faithtui.domain.value_json import value_json
 
     change = point.change

@@ -23,15 +23,18 @@ from faithtui.domain.integrity.invented_quotes import (
     is_quoted_from,
 )
 from faithtui.domain.integrity.missing_facts import TruthIndex, find_missing_facts
-from faithtui.domain.integrity.phantom_claims import REWORDING_MIN_SHARE, trace_origin
+from faithtui.domain.integrity.phantom_claims import (
+    REWORDING_MIN_SHARE,
+    trace_claim_words_to_source,
+)
 from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, split_lowercase_words
 from faithtui.domain.integrity.prompt_injection import Injection, find_injections
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.label_sets import Polarity
-from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
+from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_weighted_word_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.windows import list_left_out_turns, split_into_interactions
+from faithtui.domain.windows import list_turns_outside_interactions, split_into_interactions
 
 _Views = Mapping[int, frozenset[TruthId]]
 """Truths in view, by position of the window."""
@@ -60,18 +63,18 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
     in_view = _group_truths_by_window(judged)
     material = ShownMaterial((*judged.documents, *(turn.content for turn in judged.turns)))
     found = [
-        *_check_verdict_words(judged),
-        *_check_windows(judged),
+        *_check_missing_or_denied_verdicts(judged),
+        *_check_failed_or_missing_windows(judged),
         *_check_left_out_turns(judged),
-        *_check_evidence(judged, in_view),
-        *_check_flips(judged, in_view),
+        *_check_verdicts_against_named_truths(judged, in_view),
+        *_check_verdict_flips_between_windows(judged, in_view),
         *_check_injections(judged),
         *_check_phantom_claims(judged, read),
         *_check_invented_truths(judged, read),
         *_check_prompt_echoes(judged, material, read),
-        *_check_quotes(judged),
-        *_check_truth_quotes(judged),
-        *_check_missing_facts(judged, read),
+        *_check_invented_quotes_in_reasons(judged),
+        *_check_truths_not_copied_from_passage(judged),
+        *_check_passage_facts_without_truth(judged, read),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
     findings = tuple(sorted(found, key=lambda each: order[each.kind]))
@@ -82,7 +85,7 @@ def _count_texts(judged: JudgedConversation, findings: Sequence[Finding]) -> Tex
     phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
     claims = sum(1 for _ in _list_traceable_claims(judged))
     truths = len(judged.truths) if judged.truths_are_facts else 0
-    reasons = sum(len(_list_reasons(claim)) for claim in judged.claims)
+    reasons = sum(len(_map_reasons_to_first_window(claim)) for claim in judged.claims)
     return TextCounts(
         claims=claims,
         phantom=len(phantom),
@@ -120,7 +123,7 @@ def _list_traceable_truths(
     return [(truth, found) for truth in judged.truths if (found := passages.get(truth.document))]
 
 
-def _list_reasons(claim: CheckedClaim) -> dict[str, int]:
+def _map_reasons_to_first_window(claim: CheckedClaim) -> dict[str, int]:
     """Give the reasons of a claim's verdicts, each with the first window that has it."""
     reasons: dict[str, int] = {}
     for said in claim.verdicts:
@@ -129,7 +132,7 @@ def _list_reasons(claim: CheckedClaim) -> dict[str, int]:
     return reasons
 
 
-def _check_verdict_words(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_missing_or_denied_verdicts(judged: JudgedConversation) -> Iterator[Finding]:
     """Verdicts that are missing, unreadable, or denied by their own reason."""
     for claim in judged.claims:
         for said in claim.verdicts:
@@ -137,7 +140,7 @@ def _check_verdict_words(judged: JudgedConversation) -> Iterator[Finding]:
                 yield Finding(
                     FindingKind.MISSING_VERDICT, "the judge said nothing", claim.id, said.window
                 )
-            elif judged.labels.find_polarity(said.label) is None:
+            elif judged.labels.find_label_polarity(said.label) is None:
                 word = said.label if said.label is not None else said.word or ""
                 detail = f"wrote “{make_visible_line(word, 60)}”"
                 yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
@@ -150,7 +153,7 @@ def _check_contradicting_reasons(
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
     for said in claim.verdicts:
-        polarity = judged.labels.find_polarity(said.label)
+        polarity = judged.labels.find_label_polarity(said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
         if (said.label, said.reason) in seen:
@@ -161,7 +164,7 @@ def _check_contradicting_reasons(
             yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
 
 
-def _check_windows(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_failed_or_missing_windows(judged: JudgedConversation) -> Iterator[Finding]:
     """Windows that failed, are missing or misplaced, or had nothing to judge or judge by."""
     for window in judged.windows:
         at = window.position
@@ -193,7 +196,9 @@ def _check_windows(judged: JudgedConversation) -> Iterator[Finding]:
 def _check_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
     parts = split_into_interactions(judged.turns, answers_alone=True)
-    left = dict.fromkeys(list_left_out_turns(judged.turns, parts), "it belongs to no exchange")
+    left = dict.fromkeys(
+        list_turns_outside_interactions(judged.turns, parts), "it belongs to no exchange"
+    )
     if judged.turns and judged.turns[-1].role == "user":
         last = len(judged.turns) - 1
         while last >= 0 and judged.turns[last].role == "user":
@@ -221,11 +226,13 @@ def _group_truths_by_window(judged: JudgedConversation) -> _Views:
     return defaultdict(frozenset, {window: frozenset(each) for window, each in found.items()})
 
 
-def _check_evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+def _check_verdicts_against_named_truths(
+    judged: JudgedConversation, views: _Views
+) -> Iterator[Finding]:
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
         for said in claim.verdicts:
-            polarity = judged.labels.find_polarity(said.label)
+            polarity = judged.labels.find_label_polarity(said.label)
             if polarity is None:
                 continue
             in_view = views[said.window]
@@ -249,11 +256,13 @@ def _check_evidence(judged: JudgedConversation, views: _Views) -> Iterator[Findi
             yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
 
 
-def _check_flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+def _check_verdict_flips_between_windows(
+    judged: JudgedConversation, views: _Views
+) -> Iterator[Finding]:
     """Claims whose verdict changes from window to window."""
     turns = {window.position: frozenset(window.turns) for window in judged.windows}
     for claim in judged.claims:
-        known = [said for said in claim.verdicts if judged.labels.find_polarity(said.label)]
+        known = [said for said in claim.verdicts if judged.labels.find_label_polarity(said.label)]
         changes = [
             (before, after) for before, after in pairwise(known) if before.label != after.label
         ]
@@ -291,14 +300,14 @@ def _is_verdict_change_explained(
     later = turns.get(after.window, frozenset())
     named = claim.named_truths
     moved_on = not earlier <= later
-    polarity = judged.labels.find_polarity(after.label)
+    polarity = judged.labels.find_label_polarity(after.label)
     match polarity:
         case Polarity.BAD:
             return bool(came & claim.opposes) or (not named and moved_on)
         case Polarity.GOOD:
             # Context only grew: what was not addressed may be supported now.
             grew = not named and before.label is not None and not later <= earlier
-            unsure = judged.labels.find_polarity(before.label) is Polarity.UNSURE
+            unsure = judged.labels.find_label_polarity(before.label) is Polarity.UNSURE
             enough = claim.partial.union(*claim.sufficient)
             return bool(came & enough or left & claim.opposes) or (grew and unsure)
         case Polarity.UNSURE:
@@ -314,7 +323,7 @@ def _check_injections(judged: JudgedConversation) -> Iterator[Finding]:
     for position, turn in enumerate(judged.turns):
         for request in find_injections(turn.content)[:1]:
             yield Finding(FindingKind.ASKS_JUDGE, _format_injection(request), turn=position)
-    turns = _find_retrieving_turns(judged)
+    turns = _map_documents_to_retrieving_turn(judged)
     for document, text in enumerate(judged.documents):
         for request in find_injections(text)[:1]:
             detail = f"P{document + 1} {_format_injection(request)}"
@@ -356,7 +365,9 @@ def _find_phantom_words(
     if _contains_verbatim(text, origin_text[:MOST_COMPARED]):
         return None
     written = read(text)
-    origin = trace_origin(written, read(origin_text), [read(each) for each in before])
+    origin = trace_claim_words_to_source(
+        written, read(origin_text), [read(each) for each in before]
+    )
     if origin.is_phantom:
         words = dict.fromkeys(written.get_word_text(word) for word in origin.suspect_words)
         return ", ".join(words) or f"it leaves a negation out: {text}"
@@ -372,7 +383,7 @@ def _repeats_user(text: str, answer: str, before: Sequence[Turn], read: _TextRea
     words = split_lowercase_words(text)
     if len(words) < RUN_WORDS or _contains_verbatim(text, answer[:MOST_COMPARED]):
         return False
-    origin = trace_origin(read(text), read(answer), ())
+    origin = trace_claim_words_to_source(read(text), read(answer), ())
     if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):
         return False
     return ShownMaterial(
@@ -391,7 +402,7 @@ def _contains_verbatim(text: str, whole: str) -> bool:
 
 def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
-    turns = _find_retrieving_turns(judged)
+    turns = _map_documents_to_retrieving_turn(judged)
     sentences: dict[int | None, frozenset[str]] = {}
     for truth, passages in _list_traceable_truths(judged):
         if truth.document not in sentences:
@@ -428,13 +439,13 @@ def _check_prompt_echoes(
             detail = f"a truth repeats the prompt: “{make_visible_line(truth.text, 120)}”"
             yield Finding(kind, detail, window=min(truth.windows, default=None))
     for claim in judged.claims:
-        for reason, window in _list_reasons(claim).items():
+        for reason, window in _map_reasons_to_first_window(claim).items():
             if prompts.are_repeated_by_reason(reason, material, judged.labels.names):
                 detail = f"the reason repeats the prompt: “{make_visible_line(reason, 120)}”"
                 yield Finding(kind, detail, claim.id, window)
 
 
-def _check_quotes(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Finding]:
     """Quotations in reasons of words that nobody wrote, each once a claim."""
     quotable: QuotableTexts | None = None
     for claim in judged.claims:
@@ -445,15 +456,15 @@ def _check_quotes(judged: JudgedConversation) -> Iterator[Finding]:
                     continue
                 seen.add(quote)
                 if quotable is None:
-                    quotable = QuotableTexts(_list_all_texts(judged))
+                    quotable = QuotableTexts(_list_texts_reasons_may_quote(judged))
                 if not quotable.contains_quote(quote):
                     detail = f"“{make_visible_line(quote, 160)}” stands nowhere"
                     yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
 
 
-def _check_truth_quotes(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_truths_not_copied_from_passage(judged: JudgedConversation) -> Iterator[Finding]:
     """Truths whose words, as the judge copied them, are not in their passage."""
-    turns = _find_retrieving_turns(judged)
+    turns = _map_documents_to_retrieving_turn(judged)
     for truth in judged.truths:
         if not truth.quote or truth.document is None:
             continue
@@ -462,7 +473,7 @@ def _check_truth_quotes(judged: JudgedConversation) -> Iterator[Finding]:
             yield Finding(FindingKind.INVENTED_QUOTE, detail, turn=turns.get(truth.document))
 
 
-def _list_all_texts(judged: JudgedConversation) -> Iterator[str]:
+def _list_texts_reasons_may_quote(judged: JudgedConversation) -> Iterator[str]:
     """Give all texts a judge was shown or wrote down before its reasons."""
     yield from judged.documents
     yield from (turn.content for turn in judged.turns)
@@ -472,7 +483,7 @@ def _list_all_texts(judged: JudgedConversation) -> Iterator[str]:
     yield from (said.word for claim in judged.claims for said in claim.verdicts if said.word)
 
 
-def _find_retrieving_turns(judged: JudgedConversation) -> dict[int, int]:
+def _map_documents_to_retrieving_turn(judged: JudgedConversation) -> dict[int, int]:
     """Give the first turn that retrieved each document."""
     turns: dict[int, int] = {}
     for position, documents in enumerate(judged.retrieved):
@@ -481,7 +492,9 @@ def _find_retrieving_turns(judged: JudgedConversation) -> dict[int, int]:
     return turns
 
 
-def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
+def _check_passage_facts_without_truth(
+    judged: JudgedConversation, read: _TextReader
+) -> Iterator[Finding]:
     """Claims about which a passage of their turn says something that no truth does."""
     if not judged.truths_are_facts or not judged.truths:
         return
@@ -510,7 +523,7 @@ def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Itera
                 (
                     words
                     for sentence, words in find_missing_in(document)
-                    if compute_overlap(read(claim.text), sentence) >= CLASH_MIN_SHARE
+                    if compute_weighted_word_overlap(read(claim.text), sentence) >= CLASH_MIN_SHARE
                 ),
                 None,
             )

@@ -72,12 +72,12 @@ class TruthIndex:
 
     def has_negation(self, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a negation."""
-        return any("negation" in self._get_word_kinds(each) for each in among)
+        return any("negation" in self._get_word_kinds_of_truth(each) for each in among)
 
-    def list_conditional(self, among: AbstractSet[int]) -> AbstractSet[int]:
+    def list_conditional_or_negated_truths(self, among: AbstractSet[int]) -> AbstractSet[int]:
         """Give those of some truths that have a condition or a negation."""
         marks = frozenset(("condition", "negation"))
-        return {each for each in among if not marks.isdisjoint(self._get_word_kinds(each))}
+        return {each for each in among if not marks.isdisjoint(self._get_word_kinds_of_truth(each))}
 
     def has_stem(self, stem: str, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word."""
@@ -87,7 +87,7 @@ class TruthIndex:
         """Whether one of some truths has a word, or its number written in another way."""
         return any(self.has_stem(key, among) for key in word.keys)
 
-    def _get_word_kinds(self, truth: int) -> frozenset[MarkKind]:
+    def _get_word_kinds_of_truth(self, truth: int) -> frozenset[MarkKind]:
         return frozenset(word.kind for word in self.truths[truth].words)
 
 
@@ -132,7 +132,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
         if len(weights) < _WORDS_OF_A_FACT:
             return None
         return MissingFact(passage.sentences[index], index, ())
-    condition = _find_condition(passage, index, words)
+    condition = _find_condition_words(passage, index, words)
     if condition is not None and not _is_condition_covered(condition, speaking, drawn):
         span = Span(condition[0].start, condition[-1].end)
         return MissingFact(span, index, ("condition",), (condition[0].span,))
@@ -149,7 +149,9 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
     return MissingFact(passage.sentences[index], index, kinds, tuple(word.span for word in dropped))
 
 
-def _find_condition(passage: TokenisedText, index: int, words: Sequence[Word]) -> list[Word] | None:
+def _find_condition_words(
+    passage: TokenisedText, index: int, words: Sequence[Word]
+) -> list[Word] | None:
     """Find the words of a condition: from its first word to the end of the clause."""
     sentence = passage.sentences[index]
     for number, word in enumerate(words):
@@ -169,6 +171,6 @@ def _is_condition_covered(
     """Say whether truths with a condition or a negation have most words of this one."""
     weights = collect_stem_weights(condition)
     touching = {number for stem in weights for number in drawn.truths_by_stem.get(stem, ())}
-    conditional = drawn.list_conditional(speaking | touching)
+    conditional = drawn.list_conditional_or_negated_truths(speaking | touching)
     kept = sum(weight for stem, weight in weights.items() if drawn.has_stem(stem, conditional))
     return kept >= _COVERED_FROM * sum(weights.values())

@@ -7,7 +7,7 @@ the conversation before the answer are resolved references and not added ones.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.text.alignment import align_claim
+from faithtui.domain.text.alignment import align_claim_with_context
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
@@ -71,7 +71,7 @@ def _contains_word(text: TokenisedText, word: Word) -> bool:
     return text.index.has_word(word) or text.index.has_stem(word.stem)
 
 
-def trace_origin(
+def trace_claim_words_to_source(
     claim: TokenisedText, answer: TokenisedText, before: Sequence[TokenisedText]
 ) -> ClaimOrigin:
     """Say where the words of a claim come from.
@@ -91,7 +91,10 @@ def trace_origin(
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}
         missing, added = missing - negations, added - negations
-    alignments = [align_claim(unit.passage, unit.words, answer.index) for unit in claim.index.units]
+    alignments = [
+        align_claim_with_context(unit.passage, unit.words, answer.index)
+        for unit in claim.index.units
+    ]
     disputed = frozenset[str]().union(*(each.disputed for each in alignments))
     return ClaimOrigin(
         tuple(word for word in telling if word.stem not in missing | disputed),

@@ -66,7 +66,7 @@ class Example:
         return self.judge_verdict == self.verdict
 
 
-def draw_keys(keys: Sequence[KeyT], limit: int | None, seed: int) -> list[KeyT]:
+def draw_random_keys(keys: Sequence[KeyT], limit: int | None, seed: int) -> list[KeyT]:
     """Draw some at random, each as likely as any other.
 
     With the same seed a smaller limit draws a part of what a larger one draws.
@@ -81,9 +81,9 @@ def draw_keys(keys: Sequence[KeyT], limit: int | None, seed: int) -> list[KeyT]:
     """
     if limit is None:
         return list(keys)
-    chosen = frozenset(sorted(keys, key=lambda key: _sort_key(seed, key))[:limit])
+    chosen = frozenset(sorted(keys, key=lambda key: _hash_key_with_seed(seed, key))[:limit])
     return [key for key in keys if key in chosen]
 
 
-def _sort_key(seed: int, key: Hashable) -> str:
+def _hash_key_with_seed(seed: int, key: Hashable) -> str:
     return hashlib.sha256(f"{seed}\n{key!r}".encode("utf-8", "surrogatepass")).hexdigest()

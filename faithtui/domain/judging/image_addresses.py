@@ -100,7 +100,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """Words of a name: `accessToken`, `X-Amz-Signature`, `x[token]`, `APIKey`."""
 
 
-def host_of(address: str) -> str | None:
+def find_host_of_address(address: str) -> str | None:
     """Name the host of a web address as hosts are compared; None: it is no such address.
 
     Returns:
@@ -112,11 +112,11 @@ def host_of(address: str) -> str | None:
     return None if parts is None else _fold_host(parts.hostname or "")
 
 
-def read_host(text: str) -> str | None:
+def parse_host_name(text: str) -> str | None:
     """Read the name of a host as a person gives it; None: it is none.
 
     Returns:
-        The host as `host_of` names it, or `ANY_HOST`.
+        The host as `find_host_of_address` names it, or `ANY_HOST`.
     """
     word = text.strip()
     return ANY_HOST if word == ANY_HOST else _fold_host(word.removeprefix("[").removesuffix("]"))
@@ -126,12 +126,12 @@ def find_host_problem(host: str) -> str | None:
     """Say why a host can be allowed by nobody; None: it can.
 
     Args:
-        host: As `read_host` gives it.
+        host: As `parse_host_name` gives it.
 
     Returns:
         What follows the host as it was given.
     """
-    if host == ANY_HOST or is_public(host):
+    if host == ANY_HOST or is_host_public(host):
         return None
     return (
         "which is a host of a private network: no judge is ever sent an address there; import its "
@@ -181,24 +181,27 @@ def find_address_problem(address: str) -> str | None:
     """
     if has_credential(address):
         return "holds a password, a key or a signature"
-    host = host_of(address)
+    host = find_host_of_address(address)
     if host is None:
         return "is no address of the web"
-    if not is_public(host):
+    if not is_host_public(host):
         return f"leads into a private network ({host})"
     return None
 
 
-def is_public(host: str) -> bool:
-    """Say whether a host, as `host_of` names it, can be one of the public internet."""
+def is_host_public(host: str) -> bool:
+    """Say whether a host, as `find_host_of_address` names it, can be one of the public internet."""
     if ":" in host:
         try:
-            return _is_global(ipaddress.IPv6Address(host.partition("%")[0])) and "%" not in host
+            return (
+                _is_public_ip_address(ipaddress.IPv6Address(host.partition("%")[0]))
+                and "%" not in host
+            )
         except ValueError:
             return False
     if _NUMERIC.fullmatch(host):
         found = _read_ipv4(host)
-        return found is not None and _is_global(found)
+        return found is not None and _is_public_ip_address(found)
     parts = host.split(".")
     # A name of one part is one of this network alone, and programs differ on those that end in a
     # number and are no address.
@@ -271,17 +274,17 @@ def _parse_ipv4_number(text: str) -> int:
     return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text)
 
 
-def _is_global(found: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+def _is_public_ip_address(found: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Say whether an address is of the public internet, and so is any that it stands for."""
     if isinstance(found, ipaddress.IPv4Address):
         return found.is_global and not found.is_multicast
     if any(found in network for network in _OF_IPV4):
-        return _is_global(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        return _is_public_ip_address(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
     inner = [found.sixtofour, *(found.teredo or ())]
     return (
         found in _UNICAST
         and found.is_global
-        and all(each is None or _is_global(each) for each in inner)
+        and all(each is None or _is_public_ip_address(each) for each in inner)
     )
 
 

@@ -102,16 +102,16 @@ class JudgeProfile:
             value = getattr(self, name)
             if value is not None and not is_valid(value):
                 raise ConfigError(f"{name} is not valid; expected {takes}")
-        _check_body(self.extra_body)
+        _check_extra_body(self.extra_body)
         for header, value in self.extra_headers.items():
-            _check_header(header, value)
+            _check_extra_header(header, value)
         for name in _FLOATS:
             value = getattr(self, name)
             if value is not None:  # 0 and -0.0 are the same wish as 0.0
                 object.__setattr__(self, name, float(value) + 0.0)
 
     @classmethod
-    def from_values(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
+    def read(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
         """Read parameters by name, as files, options and variables give them.
 
         Args:
@@ -130,7 +130,7 @@ class JudgeProfile:
                 raise ConfigError(
                     f"`{name[:60]}` is no parameter of a judge; expected {', '.join(known)}"
                 )
-            changes[name] = _read_value(name, value)
+            changes[name] = _parse_parameter_value(name, value)
         for name in ("extra_body", "extra_headers"):
             if isinstance(changes.get(name), Mapping) and changes[name]:
                 changes[name] = {**getattr(base, name), **changes[name]}
@@ -143,7 +143,7 @@ class JudgeProfile:
         A secret that an earlier version stored is read as `HIDDEN`.
         """
         values: dict[str, Any] = {"temperature": None, **(stored or {})}
-        return cls(**hide_secrets(values))
+        return cls(**hide_secret_parameters(values))
 
     def to_json(self) -> dict[str, object]:
         """Give what is set, as JSON values."""
@@ -287,7 +287,7 @@ def _format_refusal_note(name: str, refused: tuple[str, ...]) -> str:
     return " (refused by the model, not sent)" if name in refused else ""
 
 
-def _read_value(name: str, value: object) -> object:
+def _parse_parameter_value(name: str, value: object) -> object:
     """Read what was given for a parameter; what cannot be read is left to the check."""
     is_table = name in ("extra_body", "extra_headers")
     if value is None or value == UNSET:
@@ -307,7 +307,7 @@ def _read_value(name: str, value: object) -> object:
     return text
 
 
-def _check_body(body: Mapping[str, object]) -> None:
+def _check_extra_body(body: Mapping[str, object]) -> None:
     for name in body:
         if not isinstance(name, str) or not name:
             raise ConfigError("extra_body is not valid; expected names with values")
@@ -349,7 +349,7 @@ def _list_nested_values(body: Mapping[str, object]) -> Iterator[tuple[str, objec
         raise ConfigError(f"extra_body has more than {MOST_LEVELS} levels; expected fewer")
 
 
-def hide_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
+def hide_secret_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Give parameters by name with `HIDDEN` in the place of every secret.
 
     What has more levels than a body may have is hidden too.
@@ -381,7 +381,7 @@ def _hide_secret(name: str, value: object, levels: int) -> object:
 
 def hide_fingerprint_secrets(fingerprint: str) -> str:
     """Give the fingerprint of a judge without any secret that an earlier version stored in it."""
-    return _rewrite_fingerprint_parameters(fingerprint, hide_secrets)
+    return _rewrite_fingerprint_parameters(fingerprint, hide_secret_parameters)
 
 
 def normalise_fingerprint(fingerprint: str) -> str:
@@ -434,7 +434,7 @@ def _is_secret_name(name: str) -> bool:
     return bool(_SECRET_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name)))
 
 
-def _check_header(name: object, value: object) -> None:
+def _check_extra_header(name: object, value: object) -> None:
     if not isinstance(name, str) or not _HEADER.fullmatch(name):
         raise ConfigError("extra_headers: a name is no header; expected letters, digits and -")
     if name.lower() in _HEADERS_OF_OURS:

@@ -234,7 +234,7 @@ Task = (
 )
 
 
-def list_named_units(task: Task) -> tuple[tuple[str, str], ...]:
+def list_numbered_claims_or_statements(task: Task) -> tuple[tuple[str, str], ...]:
     """List what a task asks verdicts on, each with its name in question and reply.
 
     Returns:

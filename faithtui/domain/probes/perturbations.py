@@ -147,7 +147,7 @@ _CAPITAL_WORDS: Final = frozenset({"i", "may", "will"})
 _NUMBER_NAMES: Final = {value: word for word, value in NUMBER_WORDS.items()}
 
 
-def _copy_claim(original: _Original) -> str | None:
+def _keep_claim_unchanged(original: _Original) -> str | None:
     return original.claim
 
 
@@ -191,18 +191,22 @@ def _write_number_otherwise(original: _Original) -> str | None:
             return original.replace_word(word, written.replace(",", ""))
         if written.lower() in NUMBER_WORDS:
             return original.replace_word(word, f"{word.number:g}")
-        if written.isdecimal() and 2 <= word.number <= 12 and _stands_alone(claim, word):
+        if (
+            written.isdecimal()
+            and 2 <= word.number <= 12
+            and _has_blanks_around_number(claim, word)
+        ):
             return original.replace_word(word, _NUMBER_NAMES[int(word.number)])
     return None
 
 
-def _stands_alone(text: str, word: Word) -> bool:
+def _has_blanks_around_number(text: str, word: Word) -> bool:
     """Whether only blanks stand around a number, so that words may take its place."""
     before, after = text[: word.start], text[word.end :]
     return before.endswith(" ") and not before.endswith(". ") and after.startswith(" ")
 
 
-def _add_padding(original: _Original) -> str | None:
+def _add_verbose_opening_and_ending(original: _Original) -> str | None:
     claim = original.claim
     first = original.words[0] if original.words else None
     if first is None or not claim.rstrip().endswith("."):
@@ -254,7 +258,7 @@ def _change_number(original: _Original) -> str | None:
         changed = original.replace_word(word, other + written[len(digits) :])
         if all(each.stem in held for each in tokenise_words(changed) if each.number is not None):
             continue
-        if _differs_clearly(digits, other, is_year=word.is_year):
+        if _are_clearly_different_numbers(digits, other, is_year=word.is_year):
             return changed
     return None
 
@@ -272,7 +276,7 @@ def _change_digits(digits: str, chance: random.Random, *, is_year: bool) -> str:
     return digits[:chosen] + chance.choice(others) + digits[chosen + 1 :]
 
 
-def _differs_clearly(one: str, other: str, *, is_year: bool) -> bool:
+def _are_clearly_different_numbers(one: str, other: str, *, is_year: bool) -> bool:
     """Whether no rounding makes two numbers one: years differ by any, others by a seventh."""
     left, right = (float(each.replace(",", "")) for each in (one, other))
     return left != right and (is_year or abs(left - right) > max(left, right) / 7)
@@ -424,11 +428,11 @@ _PASSAGE_RULES: Final[Mapping[ProbeKind, Callable[[_Original], tuple[str, ...] |
     ProbeKind.INJECTION: _inject_instruction,
 }
 _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
-    ProbeKind.COPY: _copy_claim,
+    ProbeKind.COPY: _keep_claim_unchanged,
     ProbeKind.DROPPED_CLAUSE: _drop_clause,
     ProbeKind.SYNONYMS: _replace_synonyms,
     ProbeKind.NUMBER_FORMAT: _write_number_otherwise,
-    ProbeKind.VERBOSITY: _add_padding,
+    ProbeKind.VERBOSITY: _add_verbose_opening_and_ending,
     ProbeKind.NUMBER: _change_number,
     ProbeKind.MONTH: _change_month,
     ProbeKind.NAME: _replace_name_by_invented,

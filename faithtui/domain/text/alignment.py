@@ -28,7 +28,7 @@ from faithtui.domain.text.numbers import is_near
 from faithtui.domain.text.sentence_index import (
     Lookup,
     SentenceIndex,
-    choose_evidence,
+    choose_evidence_sentences,
     is_in_ascending_list,
 )
 from faithtui.domain.text.tokens import Word
@@ -69,7 +69,7 @@ class Alignment:
     """Those of `content` that are not found, in order."""
 
 
-def align_claim(text: str, words: Sequence[Word], context: SentenceIndex) -> Alignment:
+def align_claim_with_context(text: str, words: Sequence[Word], context: SentenceIndex) -> Alignment:
     """Hold a claim of one sentence against a context.
 
     Args:
@@ -78,8 +78,8 @@ def align_claim(text: str, words: Sequence[Word], context: SentenceIndex) -> Ali
         context: What it must be found in.
     """
     content = select_content_words(words)
-    lookups = tuple(context.find_word(word) for word in content)
-    best, common_order = choose_evidence([word.stem for word in words], lookups, context)
+    lookups = tuple(context.look_up_word(word) for word in content)
+    best, common_order = choose_evidence_sentences([word.stem for word in words], lookups, context)
     disputed = find_disputed_numbers(words, content, lookups, context)
     clash, is_said_elsewhere = (
         _find_clash_and_said_elsewhere(words, content, lookups, best[0], context)
@@ -109,14 +109,16 @@ def align_claim(text: str, words: Sequence[Word], context: SentenceIndex) -> Ali
         best,
         common_order,
         clash,
-        _find_doubt(text, words, lacking, best, common_order, context, elsewhere)
+        _find_reason_claim_is_unsupported(
+            text, words, lacking, best, common_order, context, elsewhere
+        )
         if clash is None
         else None,
         missing,
     )
 
 
-def _find_doubt(
+def _find_reason_claim_is_unsupported(
     text: str,
     words: Sequence[Word],
     missing: Sequence[Word],
@@ -254,7 +256,7 @@ def _find_clash_and_said_elsewhere(
         return None, False
     if claimed is None or found is None or clash.kind is ClashKind.CONDITION:
         return clash, False
-    if clash.kind is ClashKind.NAME and _stand_side_by_side(claimed, found, words, context):
+    if clash.kind is ClashKind.NAME and _are_names_side_by_side(claimed, found, words, context):
         return None, False
     before = words[: words.index(claimed)][-2:]
     is_hedged = any(word.text in HEDGES for word in before)
@@ -267,7 +269,7 @@ def _find_clash_and_said_elsewhere(
     return clash, is_said_elsewhere
 
 
-def _stand_side_by_side(
+def _are_names_side_by_side(
     one: Word, other: Word, words: Sequence[Word], context: SentenceIndex
 ) -> bool:
     """Whether two names stand beside each other somewhere: first name and surname of one person."""

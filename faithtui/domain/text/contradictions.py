@@ -76,7 +76,10 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     Numbers and dates come before opposites, then names, negations and conditions.
     """
     claim, sentence = claim[:_MOST_WORDS], sentence[:_MOST_WORDS]
-    mine, theirs = select_differing(claim, sentence), select_differing(sentence, claim)
+    mine, theirs = (
+        select_words_missing_in_other(claim, sentence),
+        select_words_missing_in_other(sentence, claim),
+    )
     claim_texts = {word.text for word in claim}
     is_turned = NEGATIONS.isdisjoint(claim_texts) != NEGATIONS.isdisjoint(
         [word.text for word in sentence]
@@ -86,12 +89,12 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     exception = None if ABSOLUTE.isdisjoint(claim_texts) else _find_exception_clash(claim, sentence)
     if not differing and not is_turned and not all(names) and exception is None:
         return None  # most pairs end here, before anything is aligned
-    gaps = list(find_gaps(claim, sentence))
+    gaps = list(list_gaps_between_aligned_words(claim, sentence))
     for kind, one, other in sorted(differing, key=lambda each: _KIND_ORDER.index(each[0])):
         if kind is ClashKind.OPPOSITE and _is_negated(one, claim) != _is_negated(other, sentence):
             continue
         if any(one in claimed and other in found for claimed, found, _ in gaps) or (
-            kind is ClashKind.DATE and _are_of_one_date(one, claim, other, sentence)
+            kind is ClashKind.DATE and _are_months_of_one_date(one, claim, other, sentence)
         ):
             return Clash(kind, one, other)
     if all(names) and (clash := _find_name_clash(*names, gaps)) is not None:
@@ -103,7 +106,7 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     return None
 
 
-def select_differing(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+def select_words_missing_in_other(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
     """Words that the other side does not have, in whatever way a number is written."""
     held = {word.stem for word in others}
     for word in others:
@@ -139,7 +142,7 @@ def _find_clashing_pairs(
         word.stem: word for word in reversed(theirs) if word.number is None or word.unit == "th"
     }
     by_text = {word.text: word for word in reversed(theirs) if word.number is None}
-    excluded = _make_exclusion_table()
+    excluded = _map_stems_to_clashing_stems()
     for one in mine:
         if one.number is not None:
             for other in numbers:
@@ -154,14 +157,14 @@ def _find_clashing_pairs(
                     yield ClashKind.NUMBER, one, other
         for kind, stems in excluded.get(one.stem, ()):
             for each in by_stem.keys() & stems:
-                if not _have_one_dimension(one, by_stem[each]):
+                if not _are_units_of_one_dimension(one, by_stem[each]):
                     yield kind, one, by_stem[each]
         if one.text.endswith(NEGATED_ENDINGS):
             for text in _list_negated_forms(one.text) & by_text.keys():
                 yield ClashKind.OPPOSITE, one, by_text[text]
 
 
-def _are_of_one_date(
+def _are_months_of_one_date(
     one: Word, claim: Sequence[Word], other: Word, sentence: Sequence[Word]
 ) -> bool:
     """Whether two months stand beside the same day or year, in whatever order they are written."""
@@ -343,7 +346,9 @@ def _align_stems(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[
     return pairs
 
 
-def find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
+def list_gaps_between_aligned_words(
+    claim: Sequence[Word], sentence: Sequence[Word]
+) -> Iterator[Gap]:
     """What stands between aligned words; of what stands before or behind all, the nearest words."""
     pairs = _align_stems(claim, sentence)
     left = upper = 0
@@ -358,7 +363,7 @@ def find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
         yield Gap(claim[left : left + _WIDEST_GAP], sentence[upper : upper + _WIDEST_GAP], None)
 
 
-def _have_one_dimension(one: Word, other: Word) -> bool:
+def _are_units_of_one_dimension(one: Word, other: Word) -> bool:
     """Whether two units are compared by what they amount to: 2 hours, 120 minutes."""
     if one.measure is None or other.measure is None:
         return False
@@ -378,7 +383,7 @@ def _numbers_clash(one: Word, other: Word) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _make_exclusion_table() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
+def _map_stems_to_clashing_stems() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
     """Stem to the stems that cannot stand in its place, by the kind of clash."""
     table: dict[str, list[tuple[ClashKind, frozenset[str]]]] = {}
     ranks = [f"#{value}th" for value in ORDINALS.values()]

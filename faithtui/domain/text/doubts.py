@@ -12,11 +12,16 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from faithtui.domain.text.contradictions import Gap, find_gaps, is_name, is_negation
+from faithtui.domain.text.contradictions import (
+    Gap,
+    is_name,
+    is_negation,
+    list_gaps_between_aligned_words,
+)
 from faithtui.domain.text.sentence_index import (
     SentenceIndex,
     compute_lcs_length,
-    make_position_bits,
+    map_stems_to_position_bits,
 )
 from faithtui.domain.text.tokens import Word
 from faithtui.domain.text.word_lists import CERTAIN, NEGATIONS, POSSIBLE, SOME_OF_MANY, UNIVERSAL
@@ -74,7 +79,7 @@ def find_missing_name(
             is_followed = is_name(words[place : place + 2], 0)
             if not is_followed or word.kind == "name":
                 continue
-        if not _are_initials(claim[word.start : word.end], context):
+        if not _are_initials_of_words_in_context(claim[word.start : word.end], context):
             return Doubt(DoubtKind.NAME, word, None)
     return None
 
@@ -85,7 +90,7 @@ _ENDED_WITHIN: Final = 6
 _MOST_INITIALS: Final = 6
 
 
-def _are_initials(written: str, context: SentenceIndex) -> bool:
+def _are_initials_of_words_in_context(written: str, context: SentenceIndex) -> bool:
     if not written.isupper() or not written.isalpha() or len(written) > _MOST_INITIALS:
         return False
     beside = {(one[0], two[0]) for one, two in context.bigrams}
@@ -123,7 +128,7 @@ def find_near_copy_doubt(
         if is_possible
     ]
     if rules:
-        gaps = list(find_gaps(claim, sentence))
+        gaps = list(list_gaps_between_aligned_words(claim, sentence))
         for rule in rules:
             if (doubt := rule(gaps)) is not None:
                 return doubt
@@ -185,14 +190,14 @@ def _find_exchanged_names(claim: Sequence[Word], sentence: Sequence[Word]) -> Do
     if len(names) < 2:
         return None
     own = [word.stem for word in sentence]
-    now = compute_lcs_length(make_position_bits(stems), len(stems), own)
+    now = compute_lcs_length(map_stems_to_position_bits(stems), len(stems), own)
     for number, one in enumerate(names):
         for two in names[number + 1 :]:
             if stems[one] == stems[two] or own.index(stems[one]) < own.index(stems[two]):
                 continue
             other = list(stems)
             other[one], other[two] = stems[two], stems[one]
-            common = compute_lcs_length(make_position_bits(other), len(other), own)
+            common = compute_lcs_length(map_stems_to_position_bits(other), len(other), own)
             if common >= now + 2 or (common == len(stems) > now):
                 return Doubt(DoubtKind.EXCHANGED_NAMES, claim[one], claim[two])
     return None

@@ -119,7 +119,7 @@ def rank_passages(
     ranked = []
     first = 0
     for position, (passage, truths) in enumerate(zip(passages, named, strict=True)):
-        ranked.append(_rank_passage(aligned, passage, position, first, truths))
+        ranked.append(_score_passage_and_choose_quotes(aligned, passage, position, first, truths))
         first += len(passage.sentences)
     ranked.sort(
         key=lambda each: (
@@ -132,14 +132,14 @@ def rank_passages(
     return tuple(found for found, _ in ranked)
 
 
-def compute_overlap(claim: TokenisedText, other: TokenisedText) -> float:
+def compute_weighted_word_overlap(claim: TokenisedText, other: TokenisedText) -> float:
     """Share of the claim's weight whose words the other text has too, in [0, 1]."""
     weights = collect_stem_weights(claim.words)
     total = sum(weights.values())
     if not total:
         return 0.0
     words = {word.stem: word for word in claim.words if word.stem in weights}
-    found = {stem: other.index.find_word(word) for stem, word in words.items()}
+    found = {stem: other.index.look_up_word(word) for stem, word in words.items()}
     disputed = find_disputed_numbers(
         claim.words, tuple(words.values()), tuple(found.values()), other.index
     )
@@ -169,7 +169,7 @@ def find_source_sentence(
     return min(shares, key=lambda index: (-shares[index], index), default=None)
 
 
-def choose_excerpt(
+def choose_excerpt_with_needed_spans(
     passage: TokenisedText,
     needed: Sequence[Span],
     budget: int,
@@ -302,7 +302,7 @@ class _ClaimAlignment:
         weights = collect_stem_weights(claim.words)
         by_stem = {word.stem: word for word in reversed(claim.words) if word.stem in weights}
         content = tuple(by_stem[stem] for stem in weights)
-        lookups = tuple(context.find_word(word) for word in content)
+        lookups = tuple(context.look_up_word(word) for word in content)
         rarities = [context.compute_rarity(units) for _, units in lookups]
         scores = score_sentences([word.stem for word in claim.words], lookups, context)
         total = sum(rarities)
@@ -318,10 +318,15 @@ class _ClaimAlignment:
             lookups,
             context,
             find_disputed_numbers(claim.words, content, lookups, context),
-            _find_clashes(claim, dict(zip(weights, lookups, strict=True)), context),
+            _find_clashing_sentences(claim, dict(zip(weights, lookups, strict=True)), context),
             {number: min(1.0, score / total) for number, score in scores.held.items()},
             sorted(scores.held),
-            {number: worth for number, (worth, _) in scores.compute_worths(scores.held).items()},
+            {
+                number: worth
+                for number, (worth, _) in scores.compute_rank_score_and_word_order(
+                    scores.held
+                ).items()
+            },
             total / (total - clashing) if total > clashing else 0.0,
         )
 
@@ -356,20 +361,20 @@ def _list_clashing_words(clashes: Iterable[Clash]) -> tuple[Span, ...]:
     return tuple(sorted(words, key=lambda span: span.start))
 
 
-def _is_copied(claim: str, passage: str) -> bool:
+def _is_claim_verbatim_in_passage(claim: str, passage: str) -> bool:
     """Whether a passage has a claim word for word, capitals, blanks and its full stop aside."""
     words = " ".join(claim.casefold().split()).rstrip(" .!?;:")
     return " " in words and words in " ".join(passage.casefold().split())
 
 
-def _find_clashes(
+def _find_clashing_sentences(
     claim: TokenisedText, known: Mapping[str, Lookup], context: SentenceIndex
 ) -> dict[int, Clash]:
     """Find the sentences that clash with any sentence of a claim; `known` is what was looked up."""
     clashes: dict[int, Clash] = {}
     for unit in claim.index.units:
         content = select_content_words(unit.words)
-        lookups = [known.get(word.stem) or context.find_word(word) for word in content]
+        lookups = [known.get(word.stem) or context.look_up_word(word) for word in content]
         names = sum(word.is_capital for word in content)
         least = AGREEING_SHARE * (len(content) - max(1, names))
         counts = Counter(chain.from_iterable(units for _, units in lookups))
@@ -383,7 +388,7 @@ def _find_clashes(
     return clashes
 
 
-def _rank_passage(
+def _score_passage_and_choose_quotes(
     aligned: _ClaimAlignment,
     passage: TokenisedText,
     position: int,
@@ -412,7 +417,7 @@ def _rank_passage(
     if not quotes and best is not None and match * aligned.subject >= QUOTE_MIN_SHARE:
         quotes.append(Quote(passage.sentences[best], None))
     clashes = {n: aligned.clashes[first + n] for n in here if first + n in aligned.clashes}
-    if clashes and _is_copied(aligned.text, passage.text):
+    if clashes and _is_claim_verbatim_in_passage(aligned.text, passage.text):
         # Whatever other words stand around them, these are the claim's own.
         clashes = {}
     worst = sorted(clashes, key=lambda n: (-aligned.shares[first + n], n))[:_MOST_CLASHES]

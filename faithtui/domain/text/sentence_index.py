@@ -164,10 +164,10 @@ class SentenceIndex:
             self._bigrams = set().union(*(pairwise(unit.sentence.stems) for unit in self.units))
         return self._bigrams
 
-    def find_word(self, word: Word) -> Lookup:
+    def look_up_word(self, word: Word) -> Lookup:
         """How well a word is found, in {0, 0.7, 1}, and the units it is found in, ascending."""
         if word.aliases:
-            return self._find_number(word)
+            return self._look_up_number(word)
         if (units := self.holders.get(word.stem)) is not None:
             return 1.0, units
         alike = self.find_similar_stems(word)
@@ -177,7 +177,7 @@ class SentenceIndex:
             return _PREFIX_WEIGHT, self.holders[alike[0]]
         return _PREFIX_WEIGHT, sorted({unit for each in alike for unit in self.holders[each]})
 
-    def _find_number(self, word: Word) -> Lookup:
+    def _look_up_number(self, word: Word) -> Lookup:
         """The same of a number, or the unit behind one, by whatever it may be written as."""
         holding = [self.holders[key] for key in word.keys if key in self.holders]
         if not holding:
@@ -193,15 +193,15 @@ class SentenceIndex:
     def find_similar_stems(self, word: Word) -> Sequence[str]:
         """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""
         prefix = word.prefix
-        if prefix and (alike := self._find_by_prefix(prefix)):
+        if prefix and (alike := self._list_stems_with_prefix(prefix)):
             return alike
-        return self._find_misspelt(word.stem)
+        return self._list_misspelt_stems(word.stem)
 
     def has_stem(self, word: str) -> bool:
         """Whether a stem is there, letter for letter or misspelt."""
-        return word in self.holders or bool(self._find_misspelt(word))
+        return word in self.holders or bool(self._list_misspelt_stems(word))
 
-    def _find_misspelt(self, word: str) -> Sequence[str]:
+    def _list_misspelt_stems(self, word: str) -> Sequence[str]:
         if self._spellable is None:
             self._spellable = group_by_first_letter(self.holders)
         return find_near_spellings(word, self._spellable)
@@ -221,7 +221,7 @@ class SentenceIndex:
             self._language = (detect_language(opening),)
         return self._language[0]
 
-    def _find_by_prefix(self, prefix: str) -> Sequence[str]:
+    def _list_stems_with_prefix(self, prefix: str) -> Sequence[str]:
         if self._prefixes is None:
             prefixes: dict[str, list[str]] = {}
             for each in self.holders:
@@ -256,7 +256,9 @@ class SentenceScores:
     """All words of the claim, for word order."""
     _context: SentenceIndex
 
-    def compute_worths(self, numbers: Iterable[int]) -> dict[int, tuple[float, float]]:
+    def compute_rank_score_and_word_order(
+        self, numbers: Iterable[int]
+    ) -> dict[int, tuple[float, float]]:
         """What orders units, and the share of the claim's words they hold in the claim's order.
 
         Weight, word order, and what a unit beside one holds that it lacks. Of more than a dozen
@@ -267,7 +269,7 @@ class SentenceScores:
             held = self.held
             candidates.sort(key=lambda number: (-held[number], number))
             del candidates[_MOST_COMPARED:]
-        places, count = make_position_bits(self._stems), len(self._stems)
+        places, count = map_stems_to_position_bits(self._stems), len(self._stems)
         units = self._context.units
         worths = {}
         for number in candidates:
@@ -298,7 +300,7 @@ def score_sentences(
 
     Args:
         stems: All words of the claim, for word order.
-        lookups: What `Context.find_word` said of each of its content words.
+        lookups: What `Context.look_up_word` said of each of its content words.
         context: Where they were looked up.
     """
     rarities = [context.compute_rarity(units) for _, units in lookups]
@@ -313,14 +315,14 @@ def score_sentences(
     return SentenceScores(held, rarities, strengths, bits, stems, context)
 
 
-def choose_evidence(
+def choose_evidence_sentences(
     stems: Sequence[str], lookups: Sequence[Lookup], context: SentenceIndex
 ) -> tuple[tuple[int, ...], float]:
     """The sentence that holds most of the claim, then up to two that hold what is left of it.
 
     Args:
         stems: All words of the claim, for word order.
-        lookups: What `Context.find_word` said of each of its content words.
+        lookups: What `Context.look_up_word` said of each of its content words.
         context: Where they were looked up.
 
     Returns:
@@ -330,7 +332,7 @@ def choose_evidence(
     scores = score_sentences(stems, lookups, context)
     if not scores.held:
         return (), 0.0
-    worths = scores.compute_worths(scores.held)
+    worths = scores.compute_rank_score_and_word_order(scores.held)
     first = min(worths, key=lambda number: (-worths[number][0], number))
     chosen = [first]
     left = {
@@ -362,7 +364,7 @@ def is_in_ascending_list(units: Sequence[int], number: int) -> bool:
     return place < len(units) and units[place] == number
 
 
-def make_position_bits(stems: Sequence[str]) -> dict[str, int]:
+def map_stems_to_position_bits(stems: Sequence[str]) -> dict[str, int]:
     """Stem to the positions it stands at, as bits."""
     places: dict[str, int] = {}
     for position, each in enumerate(stems):
@@ -374,7 +376,7 @@ def compute_lcs_length(places: Mapping[str, int], count: int, sentence: Iterable
     """Length, in words, of the longest common subsequence of a claim's stems and a sentence's.
 
     Args:
-        places: What `make_position_bits` says of the claim.
+        places: What `map_stems_to_position_bits` says of the claim.
         count: How many words the claim has.
         sentence: Stems of the sentence.
 

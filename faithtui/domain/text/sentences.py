@@ -111,9 +111,9 @@ def split_answer(text: str) -> list[Sentence]:
     found: list[Sentence] = []
     for number, block in enumerate(blocks):
         spans = _split_block(text, block)
-        is_title = len(spans) == 1 and _is_title(text, block, is_last=number == len(blocks) - 1)
+        is_title = len(spans) == 1 and _is_heading(text, block, is_last=number == len(blocks) - 1)
         for span in spans:
-            bare = _strip_number(text, _strip_emphasis(text, span))
+            bare = _strip_list_number(text, _strip_emphasis(text, span))
             is_alone = len(blocks) == 1 and len(spans) == 1
             is_number = bool(_BARE_NUMBER.fullmatch(text, bare.start, bare.end)) and not is_alone
             kind = (
@@ -182,12 +182,12 @@ def _split_block(text: str, block: _Block) -> list[Span]:
     spans: list[Span] = []
     if block.end - block.body <= _LONGEST:
         for start, end in _find_boundaries(text, block.body, block.end):
-            _append_span(spans, text, start, end)
+            _append_stripped_span(spans, text, start, end)
         return spans
     for start, end in _cut_pieces(text, block.body, block.end, _PIECE):
         for sentence_start, sentence_end in _find_boundaries(text, start, end):
             for first, past in _cut_pieces(text, sentence_start, sentence_end, _LONGEST):
-                _append_span(spans, text, first, past)
+                _append_stripped_span(spans, text, first, past)
     return spans
 
 
@@ -199,7 +199,7 @@ def _is_cut_decimal(text: str, before: Span) -> bool:
     )
 
 
-def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
+def _append_stripped_span(spans: list[Span], text: str, start: int, end: int) -> None:
     """Append a stripped span.
 
     What holds no letter and no digit goes to the sentence before it, a list number to the one
@@ -221,7 +221,7 @@ def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
             spans[-1] = Span(spans[-1].start, end)
         elif spans and (left := _find_trailing_marker(text, spans[-1])) is not None:
             spans[-1] = Span(spans[-1].start, left.start() + 1)
-            _append_span(spans, text, left.start(1), end)
+            _append_stripped_span(spans, text, left.start(1), end)
         else:
             spans.append(Span(start, end))
     elif spans and start < end and end - spans[-1].start <= _LONGEST:
@@ -289,13 +289,13 @@ def _strip_emphasis(text: str, span: Span) -> Span:
     return Span(start, end) if any(c.isalnum() for c in text[start:end]) else span
 
 
-def _strip_number(text: str, span: Span) -> Span:
+def _strip_list_number(text: str, span: Span) -> Span:
     """Take off the list number a sentence within a line begins with."""
     marker = _INLINE_NUMBER.match(text, span.start, span.end)
     return span if marker is None else Span(marker.end(), span.end)
 
 
-def _is_title(text: str, block: _Block, *, is_last: bool) -> bool:
+def _is_heading(text: str, block: _Block, *, is_last: bool) -> bool:
     """Whether a line of one sentence is a heading: marked as one, or short and followed by more."""
     body = text[block.body : block.end].strip()
     if _HASHES.match(text, block.start, block.end):

@@ -185,7 +185,7 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
             continue
         first, last = match.span()
         if match["number"] is not None:
-            _add_digits(found, text, match, start, past)
+            _add_number_or_date_month(found, text, match, start, past)
         elif match[0].isascii() or not _SPACELESS.search(match[0]):
             _add_word(found, text, first, last, start, past)
         else:
@@ -218,7 +218,7 @@ def _add_alternative_readings(
             continue
         scale = _compute_scale_factor(text[last.start - start : each.end], last.number)
         for place in own:
-            _add_alias(found, place, each.value * scale)
+            _add_number_alias(found, place, each.value * scale)
         _add_measure(found, own[-1], each.value * scale)
         if (measure := found[own[-1]].measure) is not None:
             for place in own[:-1]:
@@ -241,7 +241,7 @@ def _compute_scale_factor(digits: str, value: float) -> float:
     return value / float(digits) if digits.isdecimal() and float(digits) else 1.0
 
 
-def _add_alias(found: list[Word], place: int, value: float) -> None:
+def _add_number_alias(found: list[Word], place: int, value: float) -> None:
     word = found[place]
     alias = f"#{value:.12g}"
     if alias not in word.keys:
@@ -263,8 +263,8 @@ def _add_scale_suffix_reading(found: list[Word], place: int) -> None:
         letter = following.text if following.text in NUMBER_SUFFIXES else ""
         if letter:
             scaled = cast("float", word.number) * NUMBER_SUFFIXES[letter]
-            _add_alias(found, place, scaled)
-            _add_alias(found, place + 1, scaled)
+            _add_number_alias(found, place, scaled)
+            _add_number_alias(found, place + 1, scaled)
 
 
 def _add_measure(found: list[Word], place: int, value: float) -> None:
@@ -420,7 +420,9 @@ def _make_number(start: int, end: int, text: str, value: float, unit: str, decim
     return Word(start, end, text, stem, True, False, kind, value, unit, decimals, aliases)
 
 
-def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, past: int) -> None:
+def _add_number_or_date_month(
+    found: list[Word], text: str, match: re.Match[str], begin: int, past: int
+) -> None:
     """Append a number written in digits, or the month of a date such as 2024-05-01."""
     start, end = match.span()
     if end - start == 2 and start - begin >= len("2024-") and text[start - 1] == "-":

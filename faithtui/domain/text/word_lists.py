@@ -11,11 +11,11 @@ def _split_entries(text: str) -> list[str]:
     return text.split()
 
 
-def _make_set(text: str) -> frozenset[str]:
+def _split_into_word_set(text: str) -> frozenset[str]:
     return frozenset(_split_entries(text))
 
 
-STOP_WORDS: Final = _make_set(
+STOP_WORDS: Final = _split_into_word_set(
     """
     a about above after again all also am an and any are aren't as at be because been before being
     below between both but by can can't cannot could couldn't did didn't do does doesn't doing
@@ -33,10 +33,12 @@ STOP_WORDS: Final = _make_set(
 )
 """Lower-case forms that carry no content of their own."""
 
-FOREIGN_STOP_WORDS: Final = _make_set("das der ein eine est et les oder que sind und une")
+FOREIGN_STOP_WORDS: Final = _split_into_word_set(
+    "das der ein eine est et les oder que sind und une"
+)
 """The same of other languages, as far as they are no English words."""
 
-NEGATIONS: Final = _make_set(
+NEGATIONS: Final = _split_into_word_set(
     """
     not no never none nobody nothing nowhere neither nor without cannot n't can't don't doesn't
     didn't isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't haven't hadn't
@@ -45,57 +47,59 @@ NEGATIONS: Final = _make_set(
 )
 """Lower-case forms that turn a statement round; of other languages, what is not English."""
 
-CONDITIONS: Final = _make_set(
+CONDITIONS: Final = _split_into_word_set(
     "unless except excluding if until provided only außer falls salvo sauf sofern"
 )
 """Lower-case forms that limit a statement."""
 
-EXCEPTIONS: Final = _make_set("unless except excluding außer sauf salvo")
+EXCEPTIONS: Final = _split_into_word_set("unless except excluding außer sauf salvo")
 """Those of them that take something out of what is said."""
 
-ABSOLUTE: Final = _make_set("always never every all must entire entirely")
+ABSOLUTE: Final = _split_into_word_set("always never every all must entire entirely")
 """Lower-case forms that allow of no exception. "Each" and "any" are said of what is left, too."""
 
-UNIVERSAL: Final = _make_set("all always every everyone everything entirely completely whole each")
+UNIVERSAL: Final = _split_into_word_set(
+    "all always every everyone everything entirely completely whole each"
+)
 """Lower-case forms that speak of all, or of every time."""
 
-SOME_OF_MANY: Final = _make_set(
+SOME_OF_MANY: Final = _split_into_word_set(
     "some many most several few often sometimes usually generally frequently typically mostly "
     "partly occasionally certain various"
 )
 """Lower-case forms that speak of a part, or of some times."""
 
-POSSIBLE: Final = _make_set("may might could possibly probably perhaps likely maybe can")
+POSSIBLE: Final = _split_into_word_set("may might could possibly probably perhaps likely maybe can")
 """Lower-case forms that leave open whether something is so."""
 
-CERTAIN: Final = _make_set(
+CERTAIN: Final = _split_into_word_set(
     "will must shall is are was were has have had certainly definitely always"
 )
 """Lower-case forms that do not, in their place."""
 
-BENDS_NEGATION: Final = _make_set(
+BENDS_NEGATION: Final = _split_into_word_set(
     "only until just necessarily always avoid if whether unless ensure verify check sure should"
 )
 """Beside one of these a negation need not turn the statement: "not until", "verify that"."""
 
-NEGATES_SILENTLY: Final = _make_set(
+NEGATES_SILENTLY: Final = _split_into_word_set(
     "avoid avoids avoided prevent prevents prevented refuse refuses refused fail fails failed lack "
     "lacks lacked deny denies denied stop stops stopped unable"
 )
 """On the side without a negation these say as much: "prefer to avoid", "prefer not to take"."""
 
-FIRST_PERSON: Final = _make_set(
+FIRST_PERSON: Final = _split_into_word_set(
     "i i'm i've i'd i'll me my mine myself we we're we've we'd we'll our us"
 )
 """Lower-case forms by which a speaker talks of themselves."""
 
-HEDGES: Final = _make_set(
+HEDGES: Final = _split_into_word_set(
     "about around roughly approximately nearly almost circa over under more less least most "
     "up some close"
 )
 """Lower-case forms that make the number after them approximate."""
 
-PERSON_TITLES: Final = _make_set(
+PERSON_TITLES: Final = _split_into_word_set(
     "mr mrs ms miss dr doctor prof professor sir lord lady dame king queen prince princess emperor "
     "president chancellor premier prime minister senator governor mayor judge justice general "
     "colonel captain major admiral pope bishop saint st reverend chairman director chief coach"
@@ -136,7 +140,7 @@ NUMBER_SCALES: Final[dict[str, float]] = {
 NUMBER_SUFFIXES: Final[dict[str, float]] = {"m": 1e6, "b": 1e9, "t": 1e12}
 """Letters directly behind a number that may multiply it: "1.5M"."""
 
-PERCENT_WORDS: Final = _make_set("percent percentage pct")
+PERCENT_WORDS: Final = _split_into_word_set("percent percentage pct")
 
 CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 """Signs before a number, with the word that stands behind it instead."""
@@ -192,7 +196,7 @@ MONTHS: Final = tuple(
 MONTHS_SHORT: Final[dict[str, str]] = {name[:3]: name for name in MONTHS} | {"sept": "september"}
 """Short forms beside a number; `may` is long and short."""
 WEEKDAYS: Final = tuple(_split_entries("monday tuesday wednesday thursday friday saturday sunday"))
-BEFORE_MONTHS: Final = _make_set(
+BEFORE_MONTHS: Final = _split_into_word_set(
     "in of since until till by during from to last next early late mid this every and or between "
     "through before after"
 )
@@ -212,23 +216,25 @@ ORDINALS: Final[dict[str, int]] = {
 
 
 EXCLUSIVE_KINDS: Final = (
-    _make_set("seconds minutes hours days weeks months years decades centuries"),
-    _make_set("black white red green blue yellow orange purple pink brown grey"),
-    _make_set(
+    _split_into_word_set("seconds minutes hours days weeks months years decades centuries"),
+    _split_into_word_set("black white red green blue yellow orange purple pink brown grey"),
+    _split_into_word_set(
         "american british irish french german italian spanish portuguese "
         "dutch belgian swiss austrian swedish norwegian danish finnish polish czech hungarian "
         "russian ukrainian turkish greek israeli egyptian iranian iraqi indian pakistani chinese "
         "japanese korean vietnamese thai australian canadian mexican brazilian argentine chilean "
         "nigerian kenyan"
     ),
-    _make_set(
+    _split_into_word_set(
         "england scotland wales ireland france germany italy spain portugal netherlands belgium "
         "switzerland austria sweden norway denmark finland poland hungary russia ukraine turkey "
         "greece israel egypt iran iraq india pakistan china japan vietnam thailand australia "
         "canada mexico brazil argentina chile nigeria kenya"
     ),
-    _make_set("london paris berlin madrid rome vienna moscow tokyo beijing sydney toronto boston"),
-    _make_set("car train plane bus ship bicycle"),
+    _split_into_word_set(
+        "london paris berlin madrid rome vienna moscow tokyo beijing sydney toronto boston"
+    ),
+    _split_into_word_set("car train plane bus ship bicycle"),
 )
 """Sets of lower-case forms of which, as a rule, one place in a sentence takes only one."""
 
@@ -282,7 +288,7 @@ NEGATING_PREFIXES: Final = ("un", "non", "in", "im", "ir", "il", "dis")
 """What turns an adjective into its opposite: efficient, inefficient."""
 NEGATED_ENDINGS: Final = ("able", "ible", "ate", "ient", "ent", "ant", "ive", "ed", "ful", "ly")
 """Endings of words of which a prefix makes the opposite; elsewhere "in" is seldom a negation."""
-NO_OPPOSITES: Final = _make_set("valuable different vested closed covered tended")
+NO_OPPOSITES: Final = _split_into_word_set("valuable different vested closed covered tended")
 """Words that end so, but whose prefixed form is no opposite: valuable, invaluable."""
 
 OPPOSITE_PAIRS: Final = tuple(

@@ -13,7 +13,7 @@ from typing import Final
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
-from faithtui.engine.runs.run_execution import RunExecution, judge_item
+from faithtui.engine.runs.run_execution import RunExecution, judge_and_save_conversation
 from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
 from faithtui.judges.base import Judge
 from faithtui.store.records import PendingItem
@@ -61,14 +61,14 @@ async def _drive_conversations(
         tally=execution.control.tally,
         load_image=StoreImages(execution.store, execution.row.spec.judge, execution.image_hosts),
         sender=collector,
-        before_step=execution.control.ui_yielder.wait_for_turn,
+        before_step=execution.control.ui_yielder.wait_until_pause_ends,
         answer_limit=execution.row.spec.profile.max_tokens,
         fingerprint=execution.row.spec.judge_fingerprint,
     )
 
     async def drive_item(item: PendingItem) -> None:
         with contextlib.suppress(AnswerOutstanding):
-            await judge_item(execution, asker, item)
+            await judge_and_save_conversation(execution, asker, item)
 
     try:
         # An error of one conversation keeps no other from what it can still store.

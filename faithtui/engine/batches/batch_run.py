@@ -17,7 +17,7 @@ from faithtui.engine.batches.journal import BatchTracker
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.batches.submission import BatchSubmitter
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run_image_hosts
+from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
@@ -26,10 +26,10 @@ from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
     emit_future_parameter_refusals,
-    execute_opened_run,
-    make_refused_parameters,
+    execute_run_and_record_end,
     open_run_judge,
-    rebuild_metric,
+    read_refused_parameters,
+    rebuild_and_check_metric,
 )
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
@@ -45,7 +45,7 @@ LEASE = "batches"
 _SETTLED = (RunState.DONE, RunState.STOPPED, RunState.CANCELLED)
 
 
-async def advance_run(
+async def advance_run_without_waiting(
     store: Store,
     run: RunId,
     emit: EventSink,
@@ -84,12 +84,14 @@ async def advance_run(
     environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
         row = store.runs.row(run)
-        metric = rebuild_metric(store, row)
-        check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
-        refused = make_refused_parameters(store, row)
+        metric = rebuild_and_check_metric(store, row)
+        check_image_hosts_of_unfinished_run(
+            store, row, environment.image_hosts, with_unfinished=retry_unfinished
+        )
+        refused = read_refused_parameters(store, row)
         judge = open_run_judge(row, environment, refused=refused)
         if retry_unfinished:
-            row = _reopen_unfinished(store, row)
+            row = _reopen_unfinished_conversations(store, row)
 
         async def advance_batches(execution: RunExecution) -> RunEnding:
             emit_future_parameter_refusals(execution, refused)
@@ -98,10 +100,12 @@ async def advance_run(
             except JudgeUnsupported as error:
                 return RunState.STOPPED, f"{error}. {format_batch_export_hint(run)}"
             async with opening as client, judge as opened:
-                return await _BatchRunner(execution, client, opened, environment).run_to_ending(row)
+                return await _BatchRunner(
+                    execution, client, opened, environment
+                ).run_until_waiting_or_ended(row)
 
         control = control or RunControl(row.spec.concurrency)
-        return await execute_opened_run(
+        return await execute_run_and_record_end(
             store,
             row,
             metric,
@@ -113,7 +117,7 @@ async def advance_run(
         )
 
 
-async def cancel_batches(
+async def cancel_batches_of_run(
     store: Store,
     run: RunId,
     *,
@@ -134,8 +138,8 @@ async def cancel_batches(
     environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
         row, batches = store.runs.row(run), store.batches
-        out = batches.sum_outstanding(run)
-        rows = batches.list_open(run)
+        out = batches.sum_outstanding_of_run(run)
+        rows = batches.list_open_batches(run)
         for each in rows:
             if each.provider_id == BY_FILE:
                 batches.close_failed_batch(each.uid, "cancelled")
@@ -198,11 +202,11 @@ async def hold_batch_lease(store: Store) -> AsyncIterator[None]:
         yield
 
 
-def _reopen_unfinished(store: Store, row: RunRow) -> RunRow:
+def _reopen_unfinished_conversations(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
-    if row.state not in _SETTLED or store.batches.sum_outstanding(row.id).questions:
+    if row.state not in _SETTLED or store.batches.sum_outstanding_of_run(row.id).questions:
         return row
-    store.runs.reopen_unfinished_items(row.id, store.runs.list_unfinished_items(row.id))
+    store.runs.reopen_unfinished_items(row.id, store.runs.list_failed_or_incomplete_items(row.id))
     return store.runs.row(row.id)
 
 
@@ -220,7 +224,7 @@ class _BatchRunner:
     def __post_init__(self) -> None:
         self.tracker = BatchTracker(self.execution, self.client, self.environment)
 
-    async def run_to_ending(self, before: RunRow) -> RunEnding:
+    async def run_until_waiting_or_ended(self, before: RunRow) -> RunEnding:
         """Do it.
 
         Args:
@@ -230,11 +234,11 @@ class _BatchRunner:
         await execution.writer.write(store.runs.set_state, execution.row.id, RunState.RUNNING)
         execution.emit(RunStarted(execution.row.id, execution.update_progress()))
         try:
-            return await self._read_drive_and_submit(before)
+            return await self._poll_drive_and_submit_batches(before)
         except (JudgeUnusable, JudgeRequestRejected) as error:
             return RunState.STOPPED, str(error)
 
-    async def _read_drive_and_submit(self, before: RunRow) -> RunEnding:
+    async def _poll_drive_and_submit_batches(self, before: RunRow) -> RunEnding:
         """Read, drive, hand over.
 
         Raises:
@@ -245,12 +249,14 @@ class _BatchRunner:
         run, spec = execution.row.id, execution.row.spec
         if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
-        has_changed = await self.tracker.poll_batches(batches.list_open(run))
-        self._raise_stop_error()
+        has_changed = await self.tracker.poll_batches_and_read_results(
+            batches.list_open_batches(run)
+        )
+        self._raise_stop_error_if_any()
         self.submitter = BatchSubmitter(execution, self.client, self.environment)
-        out = batches.sum_outstanding(run)
+        out = batches.sum_outstanding_of_run(run)
         if out.questions and not has_changed and self._can_skip_driving(before):
-            return RunState.WAITING, describe_batches_out(out, run)
+            return RunState.WAITING, describe_outstanding_batches_of_run(out, run)
         while True:
             collector = self._make_collector()
             await drive_pending_conversations(
@@ -262,10 +268,12 @@ class _BatchRunner:
             await self.submitter.submit_batches(collector.buffer, everything=True)
             if not collector.other_batches:
                 break
-            if not await self.tracker.poll_batches(batches.rows(collector.other_batches)):
+            if not await self.tracker.poll_batches_and_read_results(
+                batches.rows(collector.other_batches)
+            ):
                 break
-            self._raise_stop_error()
-        return await self._make_ending(collector)
+            self._raise_stop_error_if_any()
+        return await self._make_ending_or_raise_budget_error(collector)
 
     def _can_skip_driving(self, before: RunRow) -> bool:
         """Whether driving everything again would find nothing new, when no batch has ended.
@@ -287,29 +295,31 @@ class _BatchRunner:
             pricing=TablePrices(self.environment.prices, spec.judge, spec.base_url, batch=True),
         )
 
-    def _raise_stop_error(self) -> None:
+    def _raise_stop_error_if_any(self) -> None:
         if self.tracker.stop_error is not None:
             raise self.tracker.stop_error
 
-    async def _make_ending(self, collector: QuestionCollector) -> RunEnding:
+    async def _make_ending_or_raise_budget_error(self, collector: QuestionCollector) -> RunEnding:
         """Say where the run stands.
 
         Raises:
             BudgetReached: What is left does not fit into the budget.
         """
-        ending = find_stop_reason(self.execution, collector, self._list_troubles())
+        ending = find_ending_of_driven_run(
+            self.execution, collector, self._list_sentences_on_troubles()
+        )
         if ending is None:
             await self.submitter.raise_if_over_budget()
             raise AssertionError("a conversation waits for something that nobody was asked")
         return ending
 
-    def _list_troubles(self) -> list[str]:
+    def _list_sentences_on_troubles(self) -> list[str]:
         """Say what else there is to say of a run that waits."""
         over = ["the budget holds no more of them at once"] if self.submitter.is_over_budget else []
         return [*over, *self.tracker.troubles, *self.submitter.troubles]
 
 
-def find_stop_reason(
+def find_ending_of_driven_run(
     execution: RunExecution, collector: QuestionCollector, more: Sequence[str] = ()
 ) -> RunEnding | None:
     """Say where a run stands that was driven as far as it goes.
@@ -323,8 +333,8 @@ def find_stop_reason(
         None when it waits, and nothing of it is out.
     """
     run = execution.row.id
-    out = execution.store.batches.sum_outstanding(run)
-    parts = [describe_batches_out(out, run)] if out.questions else []
+    out = execution.store.batches.sum_outstanding_of_run(run)
+    parts = [describe_outstanding_batches_of_run(out, run)] if out.questions else []
     if collector.other_batches:
         parts.append("batches of other runs will answer some of its questions")
     if parts:
@@ -332,7 +342,7 @@ def find_stop_reason(
     return None if execution.store.runs.row(run).pending else (RunState.DONE, None)
 
 
-def describe_batches_out(out: OutstandingBatches, run: RunId) -> str:
+def describe_outstanding_batches_of_run(out: OutstandingBatches, run: RunId) -> str:
     """Say in a clause what is out of a run."""
     questions = "1 question" if out.questions == 1 else f"{out.questions:,} questions"
     where = "1 batch" if out.batches == 1 else f"{out.batches:,} batches"

@@ -23,7 +23,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
 from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.batch_run import (
-    find_stop_reason,
+    find_ending_of_driven_run,
     format_batch_export_hint,
     hold_batch_lease,
 )
@@ -34,7 +34,7 @@ from faithtui.engine.batches.question_collector import (
 )
 from faithtui.engine.batches.results import UNANSWERED, store_results
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run_image_hosts
+from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
@@ -42,10 +42,10 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
-    execute_opened_run,
-    make_refused_parameters,
+    execute_run_and_record_end,
     open_run_judge,
-    rebuild_metric,
+    read_refused_parameters,
+    rebuild_and_check_metric,
 )
 from faithtui.errors import ExportError, InputError
 from faithtui.judges.base import Judge, JudgeRequest
@@ -107,14 +107,14 @@ async def export_questions(
     async with hold_batch_lease(store):
         UnstoredReplies(store.path).recover_into_store(store)
         row = store.runs.row(run)
-        check_run_image_hosts(store, row, environment.image_hosts)
+        check_image_hosts_of_unfinished_run(store, row, environment.image_hosts)
         spec = row.spec
         lines = open_question_file_format(
             spec.judge,
             base_url=spec.base_url,
             redact=environment.redact,
             profile=spec.profile,
-            refused=make_refused_parameters(store, row),
+            refused=read_refused_parameters(store, row),
         )
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
@@ -150,15 +150,15 @@ async def export_questions(
                     )
                 )
             count = len(questions)
-            ending = find_stop_reason(execution, collector)
+            ending = find_ending_of_driven_run(execution, collector)
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
-        await _work_on_run_without_asking(store, row, emit, environment, collect_questions)
+        await _execute_run_without_asking_judge(store, row, emit, environment, collect_questions)
     return count
 
 
-async def import_answers(
+async def import_answers_and_finish_conversations(
     store: Store,
     run: RunId,
     path: Path,
@@ -188,7 +188,7 @@ async def import_answers(
     imported = AnswerImport()
     uids: dict[str, int] = {}
     for line in _read_json_lines(path, imported):
-        uid = _get_question_name(line).partition("-")[0]
+        uid = _get_custom_id(line).partition("-")[0]
         uids[uid] = uids.get(uid, 0) + 1
     async with hold_batch_lease(store):
         row = store.runs.row(run)
@@ -198,7 +198,7 @@ async def import_answers(
             base_url=spec.base_url,
             redact=environment.redact,
             profile=spec.profile,
-            refused=make_refused_parameters(store, row),
+            refused=read_refused_parameters(store, row),
         )
 
         async def read_answers(execution: RunExecution, judge: Judge) -> RunEnding:
@@ -208,12 +208,14 @@ async def import_answers(
                     if batch.run != run:
                         continue
                     waiting = batches.list_waiting_questions(batch.uid)
-                    results = _parse_results(path, form, batch.uid, waiting)
+                    results = _iterate_batch_results_of_file(path, form, batch.uid, waiting)
                     read = await store_results(execution, environment, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
                     if waiting and not batches.list_waiting_questions(batch.uid):
-                        await execution.writer.write(batches.end_batch, batch.uid, UNANSWERED)
+                        await execution.writer.write(
+                            batches.close_finished_batch, batch.uid, UNANSWERED
+                        )
             imported.ignored = sum(uids.values()) - imported.answered - imported.failed
             collector = _make_collector(execution, environment, lambda each: 0)
             collector.buffer.discard_and_close()
@@ -223,17 +225,17 @@ async def import_answers(
 
             await drive_pending_conversations(execution, judge, collector, take_nothing)
             left = len(collector.buffer.left_out_keys)
-            return find_stop_reason(execution, collector) or (
+            return find_ending_of_driven_run(execution, collector) or (
                 RunState.WAITING,
                 f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
                 f"{format_batch_export_hint(run)}",
             )
 
-        await _work_on_run_without_asking(store, row, emit, environment, read_answers)
+        await _execute_run_without_asking_judge(store, row, emit, environment, read_answers)
     return imported
 
 
-async def _work_on_run_without_asking(
+async def _execute_run_without_asking_judge(
     store: Store,
     row: RunRow,
     emit: EventSink,
@@ -241,8 +243,8 @@ async def _work_on_run_without_asking(
     through: Callable[[RunExecution, Judge], Awaitable[RunEnding]],
 ) -> None:
     """Work on a run with its judge at hand, which is not asked."""
-    metric = rebuild_metric(store, row)
-    check_run_image_hosts(store, row, environment.image_hosts)
+    metric = rebuild_and_check_metric(store, row)
+    check_image_hosts_of_unfinished_run(store, row, environment.image_hosts)
     opening = open_run_judge(row, environment)
 
     async def drive_with_judge(execution: RunExecution) -> RunEnding:
@@ -252,7 +254,7 @@ async def _work_on_run_without_asking(
             return await through(execution, judge)
 
     control = RunControl(row.spec.concurrency)
-    await execute_opened_run(
+    await execute_run_and_record_end(
         store,
         row,
         metric,
@@ -278,7 +280,7 @@ def _make_collector(
 
 
 def _take_all_questions(buffer: QuestionBuffer) -> list[CollectedQuestion]:
-    return buffer.take_batch(len(buffer.questions), sys.maxsize)
+    return buffer.remove_questions_of_one_batch(len(buffer.questions), sys.maxsize)
 
 
 def _refuse_existing(path: Path) -> None:
@@ -304,7 +306,7 @@ def _read_json_lines(
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
-                found = _parse_object(line)
+                found = _parse_json_object(line)
                 if found is not None:
                     yield found
                 elif imported is not None:
@@ -316,7 +318,7 @@ def _read_json_lines(
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
-def _parse_object(line: bytes) -> dict[str, object] | None:
+def _parse_json_object(line: bytes) -> dict[str, object] | None:
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -324,18 +326,18 @@ def _parse_object(line: bytes) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _get_question_name(line: Mapping[str, object]) -> str:
+def _get_custom_id(line: Mapping[str, object]) -> str:
     name = line.get("custom_id")
     return name if isinstance(name, str) else ""
 
 
-async def _parse_results(
+async def _iterate_batch_results_of_file(
     path: Path, form: QuestionFile, uid: str, waiting: Mapping[int, WaitingQuestion]
 ) -> AsyncGenerator[BatchResult]:
     plain = {str(number) for number, each in waiting.items() if each.is_plain}
     pictured = {str(number) for number, each in waiting.items() if each.has_images}
     for line in _read_json_lines(path):
-        batch, _, number = _get_question_name(line).partition("-")
+        batch, _, number = _get_custom_id(line).partition("-")
         if batch == uid:
             yield (
                 number,

@@ -18,7 +18,7 @@ TOO_MUCH: Final = "more than the provider takes at once: "
 _NEVER_CAME: Final = "the provider never got it"
 
 
-def format_refusal(why: str) -> str:
+def format_batch_refusal_reason(why: str) -> str:
     """Say why a batch was refused as a whole, so that one that was too large is known again."""
     return f"{TOO_MUCH}{why}" if "limit" in why.lower() else why
 
@@ -35,7 +35,7 @@ class BatchTracker:
     stop_error: JudgeError | None = None
     """Why going on is pointless, if it is."""
 
-    async def poll_batches(self, rows: Iterable[BatchRow]) -> bool:
+    async def poll_batches_and_read_results(self, rows: Iterable[BatchRow]) -> bool:
         """Look how far batches are, and read the results of those that have ended.
 
         One that cannot be looked at now does not keep the others from it.
@@ -55,7 +55,7 @@ class BatchTracker:
             if row.provider_id == BY_FILE:
                 continue
             try:
-                has_changed |= await self._poll_batch(row)
+                has_changed |= await self._poll_batch_and_read_results(row)
             except JudgeUnusable:
                 raise
             except JudgeRequestRejected as error:
@@ -68,7 +68,7 @@ class BatchTracker:
                 self.troubles.append(str(error))
         return has_changed
 
-    async def _poll_batch(self, row: BatchRow) -> bool:
+    async def _poll_batch_and_read_results(self, row: BatchRow) -> bool:
         """Look after one batch.
 
         Raises:
@@ -87,7 +87,7 @@ class BatchTracker:
             if provider_id is None:
                 await write(batches.close_failed_batch, row.uid, _NEVER_CAME)
                 return True
-            await write(batches.mark_sent, row.uid, provider_id)
+            await write(batches.mark_batch_sent, row.uid, provider_id)
         status = await self.client.status(provider_id)
         if status.state == "working":
             return is_found
@@ -100,12 +100,12 @@ class BatchTracker:
         results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)
         read = await store_results(self.execution, self.environment, row, results())
         self.stop_error = self.stop_error or read.stop_error
-        await write(batches.end_batch, row.uid, UNANSWERED)
+        await write(batches.close_finished_batch, row.uid, UNANSWERED)
         return True
 
     async def _give_up_refused_batch(self, row: BatchRow, why: str) -> None:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
-        reason = format_refusal(why)
+        reason = format_batch_refusal_reason(why)
         is_too_much = reason.startswith(TOO_MUCH)
         await self.execution.writer.write(
             self.execution.store.batches.close_failed_batch, row.uid, reason

@@ -71,7 +71,7 @@ class QuestionBuffer:
             self.questions[wanted.question.key] = wanted
             self.size += wanted.size
 
-    def take_batch(self, most: int, most_bytes: int) -> list[CollectedQuestion]:
+    def remove_questions_of_one_batch(self, most: int, most_bytes: int) -> list[CollectedQuestion]:
         """Take out as many as a batch holds, the first ones first; at least one if there is any."""
         taken: list[CollectedQuestion] = []
         room = most_bytes
@@ -146,7 +146,7 @@ class QuestionCollector:
             JudgeError: It failed in a way that will not pass.
             AnswerOutstanding: It is in a batch, or was collected.
         """
-        last = self._batches.find_last_request(self._run, asked.key)
+        last = self._batches.find_last_request_of_question(self._run, asked.key)
         tries = 1
         if last is not None:
             asked.count.answers += _count_answered_failures(last)
@@ -157,22 +157,22 @@ class QuestionCollector:
                     raise AnswerOutstanding
                 case RequestState.ANSWERED | RequestState.UNUSABLE:
                     try:
-                        return await self._accept_reply(asked, last, understand)
+                        return await self._parse_and_mark_reply_usable(asked, last, understand)
                     except JudgeReplyInvalid:
                         # What another run got wrong is its own to repair.
                         if last.run == self._run:
                             raise
                 case _:
-                    tries = find_next_try(last)
-        self._collect_question(asked, request, tries)
+                    tries = compute_next_try_number(last)
+        self._add_question_to_buffer(asked, request, tries)
         raise AnswerOutstanding
 
     def count_unreadable_answers(self, key: str) -> int:
         """Count answers to a question in batches of the run that were no replies."""
-        last = self._batches.find_last_request(self._run, key)
+        last = self._batches.find_last_request_of_question(self._run, key)
         return 0 if last is None else _count_answered_failures(last)
 
-    async def _accept_reply(
+    async def _parse_and_mark_reply_usable(
         self, asked: QuestionContext, last: LastBatchRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Understand a reply, and only then let it be found by others.
@@ -194,7 +194,9 @@ class QuestionCollector:
         await self._writer.write(self._batches.mark_reply_usable, last.batch, asked.key)
         return value
 
-    def _collect_question(self, asked: QuestionContext, request: JudgeRequest, tries: int) -> None:
+    def _add_question_to_buffer(
+        self, asked: QuestionContext, request: JudgeRequest, tries: int
+    ) -> None:
         check_answers_left(asked.step, asked.count)
         size = self._size_of(request)
         if size > self._most_bytes:
@@ -219,12 +221,12 @@ class QuestionCollector:
 
 
 def format_error_reason(error: JudgeError) -> str:
-    """Say why a question failed, so that `find_next_try` can read it."""
+    """Say why a question failed, so that `compute_next_try_number` can read it."""
     status = "" if error.status is None else f" {error.status}"
     return f"{type(error).__name__}{status}: {error}"
 
 
-def find_next_try(last: LastBatchRequest) -> int:
+def compute_next_try_number(last: LastBatchRequest) -> int:
     """Say which try of a question the next one is.
 
     Args:
@@ -233,7 +235,7 @@ def find_next_try(last: LastBatchRequest) -> int:
     Raises:
         JudgeError: There is none: it failed in a way that will not pass, or too often.
     """
-    error = _error_from_reason(last.reason or "")
+    error = _parse_error_reason(last.reason or "")
     if isinstance(error, JudgeUnusable):
         return last.tries  # the run was stopped for it; the question is not to blame
     is_lasting = isinstance(error, JudgeRequestRejected | JudgeReplyInvalid)
@@ -244,10 +246,10 @@ def find_next_try(last: LastBatchRequest) -> int:
 
 def _count_answered_failures(last: LastBatchRequest) -> int:
     """Count the failures that were answers, and may have been billed."""
-    return sum(is_error_from_answer(_error_from_reason(why)) for why in last.failures)
+    return sum(is_error_from_answer(_parse_error_reason(why)) for why in last.failures)
 
 
-def _error_from_reason(reason: str) -> JudgeError:
+def _parse_error_reason(reason: str) -> JudgeError:
     """Undo `format_error_reason`."""
     name, _, sentence = reason.partition(": ")
     name, _, number = name.partition(" ")

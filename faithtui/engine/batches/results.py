@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from faithtui.engine.batches.question_collector import format_error_reason
-from faithtui.engine.calls.costs import TablePrices, fill_in_usage_from_estimate
+from faithtui.engine.calls.costs import TablePrices, fill_in_token_counts_from_estimate
 from faithtui.engine.calls.reply_cache import make_stored_reply
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead
@@ -105,10 +105,10 @@ def _make_question_result(
 ) -> QuestionResult:
     if isinstance(result, JudgeError):
         return QuestionResult(asked.number, None, format_error_reason(result))
-    usage, is_estimated = fill_in_usage_from_estimate(asked.tokens_likely, result)
+    usage, is_estimated = fill_in_token_counts_from_estimate(asked.tokens_likely, result)
     tally = execution.control.tally
     tally.calls += 1
-    tally.get_step(asked.step).calls += 1
+    tally.get_step_counts(asked.step).calls += 1
     return QuestionResult(
         asked.number,
         make_stored_reply(

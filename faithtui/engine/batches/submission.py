@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from faithtui.engine.batches.journal import TOO_MUCH, format_refusal
+from faithtui.engine.batches.journal import TOO_MUCH, format_batch_refusal_reason
 from faithtui.engine.batches.question_collector import CollectedQuestion, QuestionBuffer
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
 from faithtui.engine.runs.environment import RunEnvironment
@@ -47,7 +47,7 @@ class BatchSubmitter:
         batches = execution.store.batches
         too_much = [
             row.requests
-            for row in batches.list_refused(execution.row.id)
+            for row in batches.list_refused_batches(execution.row.id)
             if (row.reason or "").startswith(TOO_MUCH)
         ]
         self._is_tight = bool(too_much)
@@ -67,15 +67,17 @@ class BatchSubmitter:
             JudgeRequestRejected: It has no Batch API, or does not take these questions.
             StoreError: The store cannot be written.
         """
-        while buffer.questions and (everything or self._is_full(buffer)):
+        while buffer.questions and (everything or self._is_batch_full(buffer)):
             if (
                 self._is_tight
-                and self._execution.store.batches.sum_outstanding(self._execution.row.id).batches
+                and self._execution.store.batches.sum_outstanding_of_run(
+                    self._execution.row.id
+                ).batches
             ):
                 buffer.discard_and_close()
                 return
-            fitting = self._keep_affordable(
-                buffer.take_batch(self._most_questions, self.most_bytes), buffer
+            fitting = self._keep_affordable_and_discard_rest(
+                buffer.remove_questions_of_one_batch(self._most_questions, self.most_bytes), buffer
             )
             if fitting:
                 await _finish_despite_cancel(self._submit_batch(fitting, buffer))
@@ -92,24 +94,24 @@ class BatchSubmitter:
             BudgetReached: The next question does not fit although nothing is out.
         """
         if self._cost_over_budget is not None:
-            await self._make_budget().reserve(self._cost_over_budget)
+            await self._make_budget_with_run_spending().reserve(self._cost_over_budget)
 
-    def _is_full(self, buffer: QuestionBuffer) -> bool:
+    def _is_batch_full(self, buffer: QuestionBuffer) -> bool:
         return len(buffer.questions) >= self._most_questions or buffer.size >= self.most_bytes
 
-    def _make_budget(self) -> Budget:
+    def _make_budget_with_run_spending(self) -> Budget:
         spec, totals = self._execution.row.spec, self._execution.totals
         return Budget(
             BudgetCaps(spec.budget_nusd, spec.budget_tokens),
             Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out),
         )
 
-    def _keep_affordable(
+    def _keep_affordable_and_discard_rest(
         self, shard: list[CollectedQuestion], buffer: QuestionBuffer
     ) -> list[CollectedQuestion]:
         """Keep as many as the budget holds even if all cost the most; close the pile at the end."""
-        budget = self._make_budget()
-        out = self._execution.store.batches.sum_outstanding(self._execution.row.id)
+        budget = self._make_budget_with_run_spending()
+        out = self._execution.store.batches.sum_outstanding_of_run(self._execution.row.id)
         committed = budget.spent + Expense(out.nusd_worst, out.tokens_worst)
         for count, wanted in enumerate(shard):
             committed += wanted.worst_cost
@@ -136,11 +138,11 @@ class BatchSubmitter:
         try:
             provider_id = await self._client.submit(uid, requests)
         except JudgeRequestRejected as error:
-            reason = format_refusal(str(error))
+            reason = format_batch_refusal_reason(str(error))
             await write(batches.close_failed_batch, uid, reason)
             if (
                 not reason.startswith(TOO_MUCH)
-                or not batches.sum_outstanding(execution.row.id).questions
+                or not batches.sum_outstanding_of_run(execution.row.id).questions
             ):
                 raise
             buffer.discard_and_close()
@@ -152,7 +154,7 @@ class BatchSubmitter:
             self.troubles.append(str(error))
             buffer.discard_and_close()
             return
-        await write(batches.mark_sent, uid, provider_id)
+        await write(batches.mark_batch_sent, uid, provider_id)
         execution.emit(BatchSent(execution.row.id, len(shard), execution.update_progress()))
 
 

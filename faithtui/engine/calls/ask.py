@@ -225,7 +225,7 @@ class Asker:
         except JudgeError as error:
             if self._breaker is not None:
                 key = compute_question_key(self._fingerprint, request)
-                self._breaker.count_error(question.step, key, error)
+                self._breaker.record_question_error_or_stop(question.step, key, error)
             raise
 
     async def _ask_until_usable(
@@ -241,7 +241,9 @@ class Asker:
         A cut answer is asked for again with a higher limit, another one with what is wrong with it.
         """
         first = request
-        request, doublings, repairs, key = self._find_next_form(question, request, asked_after)
+        request, doublings, repairs, key = self._find_answered_or_next_request_form(
+            question, request, asked_after
+        )
         while True:
             may_double = doublings < self._doublings
             try:
@@ -273,10 +275,10 @@ class Asker:
                 request = make_repair_request(request, question.prompt, error, repairs)
                 key = compute_question_key(self._fingerprint, request)
             else:
-                self._notify_answer_listener(first, request)
+                self._pass_stored_reply_to_listener(first, request)
                 return value
 
-    def _notify_answer_listener(self, first: JudgeRequest, last: JudgeRequest) -> None:
+    def _pass_stored_reply_to_listener(self, first: JudgeRequest, last: JudgeRequest) -> None:
         """Tell whoever listens which reply a question got, in the last form it was asked in."""
         if self._on_answer is None:
             return
@@ -284,7 +286,7 @@ class Asker:
         if stored is not None:
             self._on_answer(first, stored.text)
 
-    def _find_next_form(
+    def _find_answered_or_next_request_form(
         self, question: Question[Any], request: JudgeRequest, asked_after: int
     ) -> tuple[JudgeRequest, int, int, str]:
         """Find the form of a question that got a usable answer, or the next one to be asked.

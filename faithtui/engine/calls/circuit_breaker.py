@@ -30,12 +30,12 @@ class CircuitBreaker:
         self._failed_keys: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         """By kind of failure and step: keys of the questions since the step was last answered."""
 
-    def count_answer(self, step: str) -> None:
+    def clear_failures_of_answered_step(self, step: str) -> None:
         """Note that a question of this step was answered by the judge, not from the store."""
         for of_kind in self._failed_keys.values():
             of_kind.pop(_strip_again_suffix(step), None)
 
-    def count_failure(self, step: str, key: str, kind: str, why: str) -> None:
+    def record_failed_question_or_stop(self, step: str, key: str, kind: str, why: str) -> None:
         """Note that a question was given up.
 
         Args:
@@ -56,11 +56,11 @@ class CircuitBreaker:
                 "more is asked: choose another model, or allow more with --max-failures"
             )
 
-    def count_error(self, step: str, key: str, error: JudgeError) -> None:
+    def record_question_error_or_stop(self, step: str, key: str, error: JudgeError) -> None:
         """Note that a question was given up because of an error; see `note_failure`."""
-        self.count_failure(step, key, type(error).__name__, str(error).rstrip("."))
+        self.record_failed_question_or_stop(step, key, type(error).__name__, str(error).rstrip("."))
 
-    def count_conversation(self, why: str) -> None:
+    def record_failed_conversation_or_stop(self, why: str) -> None:
         """Note that a conversation failed or lacks a verdict.
 
         Args:

@@ -66,7 +66,7 @@ class TablePrices:
     @property
     def sources(self) -> str:
         """The source, or all that were asked in vain; "" for a judge that costs nothing."""
-        if self.table.find_price(self.judge, self.base_url) == 0:
+        if self.table.find_price_or_fixed_cost(self.judge, self.base_url) == 0:
             return ""
         return self.source or self.table.sources
 
@@ -98,17 +98,17 @@ def estimate_tokens_in(request: JudgeRequest) -> int:
     return _estimate_tokens_by_characters(request, _CHARACTERS)
 
 
-def fill_in_usage(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
+def fill_in_missing_token_counts(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
     """Fill in the tokens a judge did not say, by the length of what was read and written.
 
     Returns:
         The tokens, and whether any of them are ours.
     """
-    return fill_in_usage_from_estimate(estimate_tokens_in(request), reply)
+    return fill_in_token_counts_from_estimate(estimate_tokens_in(request), reply)
 
 
-def fill_in_usage_from_estimate(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
-    """Do as `fill_in_usage`, where the request is not at hand any more.
+def fill_in_token_counts_from_estimate(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
+    """Do as `fill_in_missing_token_counts`, where the request is not at hand any more.
 
     Args:
         likely: Its `estimate_tokens_in`.

@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.judging.image_addresses import find_address_problem, host_of, is_allowed
+from faithtui.domain.judging.image_addresses import (
+    find_address_problem,
+    find_host_of_address,
+    is_allowed,
+)
 from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 
@@ -54,14 +58,14 @@ def find_image_hosts(
         judge: Reference of the judge.
     """
     found = ImageHosts()
-    if is_part_of_program(judge):
+    if is_in_process_judge(judge):
         return found
     for addresses in store.images.list_url_only_addresses(conversations).values():
         hosts, reasons = set(), set()
         for address in addresses:
             reason = find_address_problem(address)
             if reason is None:
-                hosts.add(host_of(address) or "")
+                hosts.add(find_host_of_address(address) or "")
             else:
                 reasons.add(reason)
         found.public_hosts.update(hosts)
@@ -89,10 +93,10 @@ def check_image_hosts(
     counts = find_image_hosts(store, conversations, judge).public_hosts
     missing = {host: count for host, count in counts.items() if not is_allowed(host, allowed)}
     if missing:
-        raise make_host_error(missing, judge)
+        raise make_image_host_error(missing, judge)
 
 
-def check_run_image_hosts(
+def check_image_hosts_of_unfinished_run(
     store: Store, row: RunRow, allowed: Collection[str], *, with_unfinished: bool = False
 ) -> None:
     """Do the same for what is left of a run.
@@ -106,11 +110,11 @@ def check_run_image_hosts(
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
-    if is_part_of_program(row.spec.judge) or not store.images.has_url_only_images():
+    if is_in_process_judge(row.spec.judge) or not store.images.has_url_only_images():
         return
     left = [each.conversation for each in store.runs.list_pending_items(row.id)]
     if with_unfinished:
-        items = store.runs.item_rows(store.runs.list_unfinished_items(row.id))
+        items = store.runs.item_rows(store.runs.list_failed_or_incomplete_items(row.id))
         left += [each.conversation for each in items]
     check_image_hosts(store, left, row.spec.judge, allowed)
 
@@ -126,7 +130,7 @@ def check_image_addresses(images: Iterable[Image], judge: str, allowed: Collecti
     Raises:
         ImageHostNotAllowed, ImagesNotSupported: As `check_image_address`.
     """
-    if not is_part_of_program(judge):
+    if not is_in_process_judge(judge):
         for image in images:
             if image.url is not None:
                 check_image_address(image, judge, allowed)
@@ -151,12 +155,12 @@ def check_image_address(image: Image, judge: str, allowed: Collection[str]) -> N
             f"the address of {image.mark} {reason}, and no judge is sent it; import the image "
             "itself, as `path` or `base64`"
         )
-    host = host_of(address) or ""
+    host = find_host_of_address(address) or ""
     if not is_allowed(host, allowed):
-        raise make_host_error({host: 1}, judge)
+        raise make_image_host_error({host: 1}, judge)
 
 
-def make_host_error(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
+def make_image_host_error(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
     """Make the error that counts conversations by host and names the way out."""
     ordered = sorted(missing, key=lambda host: (-missing[host], host))
     told = ordered[:_NAMED]

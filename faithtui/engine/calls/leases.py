@@ -118,7 +118,7 @@ class StoreLeases:
             # A store that cannot be written keeps the entry; it goes stale by itself.
             with contextlib.suppress(StoreError):
                 await asyncio.wrap_future(
-                    self._store.submit(self._store.workers.remove_worker, self._uid)
+                    self._store.submit(self._store.workers.remove_worker_and_leases, self._uid)
                 )
 
     async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
@@ -150,7 +150,7 @@ class StoreLeases:
                 )
 
     def _is_dead(self, other: WorkerRow) -> bool:
-        if _is_of_this_machine(other) and not _is_running(other):
+        if _is_of_this_machine(other) and not _is_same_process_running(other):
             return True
         beats, since = self._last_beats.get(other.uid, (-1, 0.0))
         if other.beats != beats:
@@ -170,7 +170,7 @@ def is_worker_gone(other: WorkerRow, now: datetime) -> bool:
         now: By the clock of this machine.
     """
     if _is_of_this_machine(other):
-        return not _is_running(other)
+        return not _is_same_process_running(other)
     return other.beat_at is None or (now - other.beat_at).total_seconds() > SILENT_S
 
 
@@ -191,7 +191,7 @@ def _is_of_this_machine(other: WorkerRow) -> bool:
     return not (len(theirs) == len(ours) == 3 and theirs[0] == ours[0] and theirs[1] != ours[1])
 
 
-def _is_running(other: WorkerRow) -> bool:
+def _is_same_process_running(other: WorkerRow) -> bool:
     """Whether a process of this machine is there, and is not a later one with its number."""
     if not is_process_there(other.pid):
         return False

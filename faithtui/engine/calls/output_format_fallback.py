@@ -111,7 +111,7 @@ class OutputFormatFallback:
             and self._bad >= too_many
             and self._format_index + 1 < len(self._formats)
         ):
-            self._step_down()
+            self._switch_to_next_format()
             return True
         if not self._is_proved and self._wasted >= MOST_WASTED:
             raise JudgeSpeaksNoJson(
@@ -135,9 +135,9 @@ class OutputFormatFallback:
                 f"{self._ref} takes no form of request that asks for JSON: {error}",
                 status=error.status,
             ) from error
-        self._step_down()
+        self._switch_to_next_format()
 
-    def _step_down(self) -> None:
+    def _switch_to_next_format(self) -> None:
         left = self._formats[self._format_index]
         self._format_index += 1
         self._seen = self._bad = 0

@@ -140,7 +140,7 @@ class RateLimiter:
     def pace(self) -> float | None:
         """Requests a second that may start; None: as many as there is room for."""
         with self._lock:
-            return self._compute_pace(self._clock())
+            return self._compute_requests_per_second(self._clock())
 
     async def start_request(self, tokens: int) -> float:
         """Wait until a request may start.
@@ -154,7 +154,7 @@ class RateLimiter:
         """
         await self._slots.acquire()
         try:
-            wait_s = self._reserve_start(tokens)
+            wait_s = self._reserve_start_and_compute_wait(tokens)
             if wait_s > 0:
                 await self._sleep(wait_s)
         except BaseException:
@@ -190,12 +190,12 @@ class RateLimiter:
             if started >= self._cut_at:
                 self._refused_times.append(now)
             self._forget_old_times(now)
-            is_paced = self._compute_learned_pace(now) is not None
+            is_paced = self._compute_learned_requests_per_second(now) is not None
             share = self._compute_refused_share()
             if len(self._refused_times) >= (_FEWEST_PACED if is_paced else _FEWEST) and share >= (
                 _CUT_SHARE_PACED if is_paced else _CUT_SHARE
             ):
-                self._cut_window(now)
+                self._shrink_concurrency_window(now)
             elif (
                 not self._is_opening
                 and len(self._refused_times) > 1
@@ -225,7 +225,7 @@ class RateLimiter:
         if int(self._window) != self._slots.limit:
             self._slots.resize(int(self._window))
 
-    def _cut_window(self, now: float) -> None:
+    def _shrink_concurrency_window(self, now: float) -> None:
         self._window = max(1.0, self._window * (_FIRST_CUT if self._is_opening else _CUT))
         self._is_opening = False
         # Before anything was accepted there is no pace to go by.
@@ -233,11 +233,11 @@ class RateLimiter:
             span = max(now - self._accepted_times[0], 1.0)
             self._pace = max(1.0, len(self._accepted_times) / span)
         else:
-            self._pace = self._compute_learned_pace(now)
+            self._pace = self._compute_learned_requests_per_second(now)
         self._cut_at = now
         self._refused_times.clear()
 
-    def _compute_learned_pace(self, now: float) -> float | None:
+    def _compute_learned_requests_per_second(self, now: float) -> float | None:
         """Requests a second that were accepted before, and a bit more each second since."""
         since = now - self._cut_at
         if self._pace is None or since > _PACE_FORGOTTEN_S:
@@ -245,17 +245,19 @@ class RateLimiter:
         growth: float = _PACE_GROWTH**since
         return self._pace * growth
 
-    def _compute_pace(self, now: float) -> float | None:
+    def _compute_requests_per_second(self, now: float) -> float | None:
         minute = _min_known(
             self._user_limit.requests_per_minute, self._provider_limits.requests_per_minute
         )
-        return _min_known(self._compute_learned_pace(now), None if minute is None else minute / 60)
+        return _min_known(
+            self._compute_learned_requests_per_second(now), None if minute is None else minute / 60
+        )
 
-    def _reserve_start(self, tokens: int) -> float:
+    def _reserve_start_and_compute_wait(self, tokens: int) -> float:
         """Take the next place in time, and give the seconds until then."""
         with self._lock:
             now = self._clock()
-            pace = self._compute_pace(now)
+            pace = self._compute_requests_per_second(now)
             minute = _min_known(
                 self._user_limit.tokens_per_minute, self._provider_limits.tokens_per_minute
             )

@@ -23,7 +23,7 @@ from faithtui.engine.calls.costs import (
     Pricing,
     estimate_tokens_in,
     estimate_worst_cost,
-    fill_in_usage,
+    fill_in_missing_token_counts,
 )
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter
@@ -108,7 +108,7 @@ class CallCounts:
     steps: dict[str, StepCallCounts] = field(default_factory=dict)
     """By step, in the order of their first question."""
 
-    def get_step(self, name: str) -> StepCallCounts:
+    def get_step_counts(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""
         return self.steps.setdefault(name, StepCallCounts())
 
@@ -209,13 +209,13 @@ class Sender:
             JudgeError: It was not answered, after every try.
         """
         try:
-            return await self._send_until_answered(asked, request, understand)
+            return await self._send_with_retries(asked, request, understand)
         except JudgeUnusable as error:
             # At once: those who wait for a place do not hear of it before they have one.
             self._stop_error = error
             raise
 
-    async def _send_until_answered(
+    async def _send_with_retries(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         missed = refused = 0
@@ -223,7 +223,7 @@ class Sender:
         while True:
             check_answers_left(asked.step, asked.count)
             try:
-                return await self._send_once(asked, request, understand)
+                return await self._send_once_and_store_reply(asked, request, understand)
             except _RetryInOtherFormat:
                 continue
             except JudgeRateLimited as error:
@@ -246,12 +246,12 @@ class Sender:
                 if self._is_closing:
                     raise
                 if missed >= ATTEMPTS:
-                    self._check_may_retry(error, waited_s)
+                    self._raise_unless_judge_outage(error, waited_s)
                 wait_s = _compute_backoff(missed)
                 failure = error
             waited_s += wait_s
             self.tally.retries += 1
-            self.tally.get_step(asked.step).retries += 1
+            self.tally.get_step_counts(asked.step).retries += 1
             self._on_retry(asked.step, failure, wait_s)
             await self._sleep(wait_s)
 
@@ -259,7 +259,7 @@ class Sender:
         """Count none: `send_question` counts them, and a process before this one is over."""
         return 0
 
-    def _check_may_retry(self, error: JudgeError, waited_s: float) -> None:
+    def _raise_unless_judge_outage(self, error: JudgeError, waited_s: float) -> None:
         """Decide whether a question that failed as often as it may waits for the judge's return.
 
         Raises:
@@ -279,7 +279,7 @@ class Sender:
                 "judge is back"
             ) from error
 
-    async def _send_once(
+    async def _send_once_and_store_reply(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put one request on the wire and commit the reply before it is used.
@@ -293,10 +293,10 @@ class Sender:
             spent = Expense()
             await self._budget.reserve(worst)
             try:
-                reply = await self._send_at_pace(asked.step, replace(request, rung=rung))
+                reply = await self._send_within_rate_limit(asked.step, replace(request, rung=rung))
                 asked.count.answers += 1
                 asked.count.is_earlier = False
-                usage, is_estimated = fill_in_usage(request, reply)
+                usage, is_estimated = fill_in_missing_token_counts(request, reply)
                 cost = self._pricing.cost_nusd(usage)
                 spent = Expense(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
                 kept = make_stored_reply(
@@ -317,7 +317,7 @@ class Sender:
                     # A plain-text question is not asked for JSON, so no other form would help.
                     if (
                         rung is not None
-                        and _is_no_json(error)
+                        and _is_json_format_failure(error)
                         and self._format_fallback.record_failure(rung)
                     ):
                         raise _RetryInOtherFormat from error
@@ -327,14 +327,14 @@ class Sender:
                 return value
             finally:
                 self._budget.charge(worst, spent)
-                self._remove_in_flight()
+                self._remove_task_in_flight()
 
     def _acquire_format(
         self, request: JudgeRequest
     ) -> AbstractAsyncContextManager[OutputFormat | None]:
         return nullcontext() if request.schema is None else self._format_fallback.acquire_format()
 
-    async def _send_at_pace(self, step: str, request: JudgeRequest) -> JudgeReply:
+    async def _send_within_rate_limit(self, step: str, request: JudgeRequest) -> JudgeReply:
         """Send a request when the pace allows it, and learn from how it ended."""
         if self._pause_s:
             await self._sleep(self._pause_s)
@@ -345,7 +345,7 @@ class Sender:
         self._add_in_flight(step)
         outcome: Callable[[], None] | None = None if limiter is None else limiter.record_failure
         try:
-            self._check_open()
+            self._raise_if_stopping()
             self._before_step()
             reply = await self._judge.send(request)
             self._failures_in_a_row = 0
@@ -367,12 +367,12 @@ class Sender:
             raise
         finally:
             self.tally.in_flight -= 1
-            self.tally.get_step(step).in_flight -= 1
+            self.tally.get_step_counts(step).in_flight -= 1
             if outcome is not None:
                 outcome()
         return reply
 
-    def _check_open(self) -> None:
+    def _raise_if_stopping(self) -> None:
         """Let nothing out any more once the run is ending.
 
         Raises:
@@ -386,12 +386,12 @@ class Sender:
 
     def _add_in_flight(self, step: str) -> None:
         self.tally.in_flight += 1
-        self.tally.get_step(step).in_flight += 1
+        self.tally.get_step_counts(step).in_flight += 1
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.add(task)
 
-    def _remove_in_flight(self) -> None:
+    def _remove_task_in_flight(self) -> None:
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.discard(task)
@@ -406,8 +406,8 @@ class Sender:
     ) -> None:
         tally = self.tally
         tally.calls += 1
-        tally.get_step(step).calls += 1
-        tally.get_step(step).judge_ms += reply.latency_ms
+        tally.get_step_counts(step).calls += 1
+        tally.get_step_counts(step).judge_ms += reply.latency_ms
         tally.tokens_in += tokens_in or 0
         tally.tokens_out += tokens_out or 0
         tally.tokens_cached += reply.usage.tokens_cached or 0
@@ -433,7 +433,7 @@ def _make_must_wait_error(error: JudgeRateLimited, wait_s: float) -> JudgeMustWa
     )
 
 
-def _is_no_json(error: JudgeReplyInvalid) -> bool:
+def _is_json_format_failure(error: JudgeReplyInvalid) -> bool:
     """Whether a reply speaks against the way it was asked for: it is no JSON, or an empty object.
 
     A judge that does not really call tools calls them with nothing.

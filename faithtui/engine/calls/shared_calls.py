@@ -140,7 +140,7 @@ class SharedCalls:
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self._tally.calls_stored += 1
-        self._tally.get_step(question.step).stored += 1
+        self._tally.get_step_counts(question.step).stored += 1
         count = question.count
         count.is_earlier = 0 < stored.number <= asked_after
         count.answers += not count.is_earlier
@@ -190,9 +190,9 @@ class SharedCalls:
         if self._breaker is None:
             return
         if question.says_something(value):
-            self._breaker.count_answer(question.step)
+            self._breaker.clear_failures_of_answered_step(question.step)
             return
         question.count.empty += 1
         if question.count.empty == REPAIRS + 1:
             why = f"no answer to `{question.step}` had a verdict"
-            self._breaker.count_failure(question.step, key, "no verdict", why)
+            self._breaker.record_failed_question_or_stop(question.step, key, "no verdict", why)

@@ -28,7 +28,7 @@ class ExportLog:
         self._read = 0
         self._left_out: Counter[str] = Counter()
 
-    def time_reading(
+    def iter_and_time_reading(
         self, conversations: Iterable[ExportConversation]
     ) -> Iterator[ExportConversation]:
         """Hand conversations on, and count the time until the store gave each."""

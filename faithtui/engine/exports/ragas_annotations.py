@@ -9,11 +9,11 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import (
-    find_question,
+    get_question_before_turn,
     has_usable_label,
     list_consensus_verdicts,
     list_window_passages,
-    read_claim_view,
+    read_conversation_of_claim,
 )
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.errors import ConfigError
@@ -37,7 +37,7 @@ class AnswerAnnotations:
     """Answers of which no statement is a fair one, so that they have no score."""
 
 
-def collect_annotated_answers(
+def collect_fully_reviewed_answers(
     store: Store, run: RunId, split: Split | None = None
 ) -> AnswerAnnotations:
     """Collect the answers of a run that people reviewed whole.
@@ -70,8 +70,8 @@ def collect_annotated_answers(
     answers: list[AnnotatedAnswer] = []
     unfinished = unfair = 0
     for some_claim in reviewed.values():
-        view = read_claim_view(store, run, some_claim)
-        for claims in _group_by_question(view):
+        view = read_conversation_of_claim(store, run, some_claim)
+        for claims in _iter_claims_by_question(view):
             left = sum(claim.id not in read for claim in claims)
             if left:
                 unfinished += left < len(claims)
@@ -84,7 +84,7 @@ def collect_annotated_answers(
     return AnswerAnnotations(tuple(answers), unfinished, unfair)
 
 
-def _group_by_question(view: ReviewView) -> Iterator[list[ClaimView]]:
+def _iter_claims_by_question(view: ReviewView) -> Iterator[list[ClaimView]]:
     """Put claims together whose answers reply to the same message; in the order of the text."""
     together: dict[int, list[ClaimView]] = {}
     for claim in view.claims:
@@ -110,7 +110,7 @@ def _make_answer(
         if each.role == "assistant" and _find_question_position(view, each.position) == begins
     ]
     return AnnotatedAnswer(
-        question=find_question(view, claims[0].turn),
+        question=get_question_before_turn(view, claims[0].turn),
         answer="\n".join(replies),
         contexts=list_window_passages(view, claims[0].home_verdict.window),
         statements=tuple(

@@ -33,15 +33,20 @@ from faithtui.formats.writers.flat_rows import (
     make_claim_rows,
     make_label_rows,
 )
-from faithtui.formats.writers.langfuse import make_langfuse_scores
-from faithtui.formats.writers.langsmith import make_langsmith_feedback
+from faithtui.formats.writers.langfuse import format_langfuse_score_lines
+from faithtui.formats.writers.langsmith import format_langsmith_feedback_lines
 from faithtui.formats.writers.llamaindex_results import format_results_json
-from faithtui.formats.writers.openinference import make_openinference_annotations
-from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
-from faithtui.formats.writers.ragas_rows import make_ragas_rows
+from faithtui.formats.writers.openinference import format_openinference_annotation_lines
+from faithtui.formats.writers.opentelemetry import format_opentelemetry_event_lines
+from faithtui.formats.writers.ragas_rows import format_ragas_row_lines
 from faithtui.metrics.base import AGAIN_SUFFIX
 from faithtui.metrics.registry import METRICS
-from faithtui.output_files import check_target, make_private_directory, write_atomically, write_text
+from faithtui.output_files import (
+    make_private_directory,
+    refuse_unwritable_target,
+    write_atomically,
+    write_text,
+)
 from faithtui.store.store import Store
 
 FlatKind = Literal["claims", "labels"]
@@ -50,10 +55,10 @@ README: Final = "README.md"
 _DATA: Final = "data"
 
 _WRITE_RESULT: Final[Mapping[str, Callable[[AnswerResult], Iterator[str]]]] = {
-    "langfuse": make_langfuse_scores,
-    "langsmith": make_langsmith_feedback,
-    "opentelemetry": make_opentelemetry_events,
-    "openinference": make_openinference_annotations,
+    "langfuse": format_langfuse_score_lines,
+    "langsmith": format_langsmith_feedback_lines,
+    "opentelemetry": format_opentelemetry_event_lines,
+    "openinference": format_openinference_annotation_lines,
 }
 """Kinds that go back to where the traces are."""
 
@@ -137,8 +142,8 @@ class RunExporter:
             verdict_steps=steps,
             every_window=every_window,
         )
-        for each in self.log.time_reading(found):
-            if rule is not None and rule.find_split(each.group) is not self.request.split:
+        for each in self.log.iter_and_time_reading(found):
+            if rule is not None and rule.get_split_of_group(each.group) is not self.request.split:
                 self.log.log_left_out(each, f"is not in the {self.request.split} split")
                 continue
             if not each.claims:
@@ -148,7 +153,7 @@ class RunExporter:
             self.counts.conversations += 1
             yield each
 
-    def iter_flat_text(
+    def iter_jsonl_or_csv_text(
         self,
         kind: FlatKind,
         form: FlatFormat,
@@ -156,13 +161,16 @@ class RunExporter:
         json_as_text: bool = False,
         counts: DatasetCounts | None = None,
     ) -> Iterator[str]:
-        """Write claims or labels as JSON lines or CSV, piece by piece; see `write_flat_file`."""
+        """Write claims or labels as JSON lines or CSV, piece by piece.
+
+        See `write_jsonl_or_csv_file`.
+        """
         parts = self._iter_rows_by_conversation(kind, counts)
         if form == "csv":
             return format_csv_lines(_FLAT[kind].columns, parts)
         return format_json_lines(_FLAT[kind].columns, parts, json_as_text=json_as_text)
 
-    def write_flat_file(
+    def write_jsonl_or_csv_file(
         self,
         kind: FlatKind,
         form: FlatFormat,
@@ -193,7 +201,7 @@ class RunExporter:
                     new, _FLAT[kind].columns, self._iter_rows_by_conversation(kind, counts)
                 )
         else:
-            text = self.iter_flat_text(kind, form, json_as_text=json_as_text, counts=counts)
+            text = self.iter_jsonl_or_csv_text(kind, form, json_as_text=json_as_text, counts=counts)
             write_text(path, text, force=force)
 
     def _iter_rows_by_conversation(
@@ -210,7 +218,7 @@ class RunExporter:
             return rows
         return (row for row in rows if row[_ANNOTATOR] in self.request.reviewers)
 
-    def write_dataset(
+    def write_hugging_face_dataset(
         self, folder: Path, form: FlatFormat, *, licence: str | None, force: bool
     ) -> tuple[Path, ...]:
         """Write a Hugging Face dataset folder: claims, labels and a card.
@@ -227,7 +235,7 @@ class RunExporter:
         if form == "parquet":
             import_pyarrow()
         for target in targets:
-            check_target(target, force=force)
+            refuse_unwritable_target(target, force=force)
         try:
             make_private_directory(folder / _DATA)
         except OSError as error:
@@ -236,7 +244,7 @@ class RunExporter:
             ) from error
         counts = DatasetCounts()
         for kind, path in paths.items():
-            self.write_flat_file(
+            self.write_jsonl_or_csv_file(
                 kind,
                 form,
                 folder / path,
@@ -271,7 +279,7 @@ class RunExporter:
                 return (
                     line
                     for each in self.read_conversations()
-                    for line in make_ragas_rows(run, each)
+                    for line in format_ragas_row_lines(run, each)
                 )
             case _:
                 return self._iter_trace_result_lines(kind, run)
@@ -303,7 +311,9 @@ def _list_verdict_steps(metric: str) -> tuple[str, ...]:
     return (*steps, *(f"{each}{AGAIN_SUFFIX}" for each in steps))
 
 
-def find_flat_format(asked: str | None, output: Path | None, default: FlatFormat) -> FlatFormat:
+def choose_export_file_format(
+    asked: str | None, output: Path | None, default: FlatFormat
+) -> FlatFormat:
     """Name the format of a flat file: the one asked for, else by the end of the file's name.
 
     Raises:

@@ -85,9 +85,9 @@ class ItemChecks:
         if checked is not None:
             await self._write(self._store.findings.save, [checked])
 
-    async def check_remaining_items(self, run: RunId) -> None:
+    async def check_unchecked_conversations(self, run: RunId) -> None:
         """Check what a stop, or an earlier version of the checks, left unchecked."""
-        for item in self._store.findings.list_unchecked(run):
+        for item in self._store.findings.list_unchecked_conversations(run):
             await self.check_stored_conversation(item)
 
     async def _check_in_thread(

@@ -18,7 +18,7 @@ from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, claim_identity
+from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, make_claim_identity_key
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import Metric, MetricSpec
@@ -43,7 +43,7 @@ class CheckRules:
     @classmethod
     def from_metric(cls, metric: Metric[Any]) -> "CheckRules":
         """Take them from a metric."""
-        labels, facts = _get_metric_label_set(metric.spec)
+        labels, facts = _get_metric_labels_and_facts_flag(metric.spec)
         prompts = _extract_prompt_words(tuple(metric.prompts.texts.values()))
         # Messages may all be served by a statement without one being named.
         return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
@@ -55,7 +55,7 @@ def _extract_prompt_words(texts: tuple[str, ...]) -> PromptWords:
     return PromptWords.from_prompts(texts)
 
 
-def find_metric_label_set(run: RunSpec) -> tuple[LabelSet, bool]:
+def get_run_labels_and_facts_flag(run: RunSpec) -> tuple[LabelSet, bool]:
     """Give the words of a run's metric, and whether what it checks against are facts of documents.
 
     A metric that this version does not have is known by the rule that was stored with the run.
@@ -77,14 +77,14 @@ def find_metric_label_set(run: RunSpec) -> tuple[LabelSet, bool]:
                 for name in rule.labels
             )
         ), True
-    return _get_metric_label_set(spec)
+    return _get_metric_labels_and_facts_flag(spec)
 
 
-def _get_metric_label_set(spec: MetricSpec) -> tuple[LabelSet, bool]:
+def _get_metric_labels_and_facts_flag(spec: MetricSpec) -> tuple[LabelSet, bool]:
     return spec.labels, spec.references is not None and spec.references_are_facts
 
 
-def integrity_sentence(metric: str, found: IntegritySummary) -> str:
+def format_integrity_sentence(metric: str, found: IntegritySummary) -> str:
     """Say what stands against a score of a run, in the words of its metric; "" for nothing.
 
     Args:
@@ -92,14 +92,14 @@ def integrity_sentence(metric: str, found: IntegritySummary) -> str:
         found: What the checks say of the run, or of a conversation of it.
     """
     try:
-        return find_metric(metric).spec.integrity_sentence(found)
+        return find_metric(metric).spec.format_integrity_sentence(found)
     except ConfigError:
         return found.format_sentence()
 
 
 def make_check_rules(store: Store, run: RunSpec) -> CheckRules:
     """Give what the checks must know of a run's metric, as far as it is still known here."""
-    labels, facts = find_metric_label_set(run)
+    labels, facts = get_run_labels_and_facts_flag(run)
     try:
         examples = read_stored_examples(store, run.example_set)
         metric = build(run.metric, run.options, prompts_dir=run.prompts_dir, examples=examples)
@@ -208,7 +208,7 @@ def judged_conversation_from_assessments(
         truths.add_truths(each)
         here = set()
         for verdict in each.verdicts:
-            key = claim_identity(verdict.claim)
+            key = make_claim_identity_key(verdict.claim)
             found = claims.setdefault(key, [])
             here.add(key)
             if not found or found[-1][0] != at:

@@ -55,7 +55,7 @@ class CheckSnapshot:
         return self.elapsed_s / self.done * (self.total - self.done) if self.done else None
 
 
-def check_run(
+def check_unchecked_conversations_of_run(
     store: Store,
     run: RunId,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -78,7 +78,7 @@ def check_run(
     Raises:
         StoreError: The store cannot be read or written.
     """
-    waiting = store.findings.list_unchecked(run)
+    waiting = store.findings.list_unchecked_conversations(run)
     if not waiting:
         return 0
     rules = make_check_rules(store, store.runs.row(run).spec)
@@ -100,7 +100,7 @@ def check_run(
     return done
 
 
-def check_run_briefly(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
+def check_run_within_time_limit(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
     """Finish the checks of a run before it is shown, as far as a moment goes.
 
     What is left, for want of time, because the store cannot be written or because a text trips a
@@ -108,7 +108,7 @@ def check_run_briefly(store: Store, run: RunId, seconds: float = MOMENT_S) -> No
     """
     end = time.monotonic() + seconds
     try:
-        check_run(store, run, stopped=lambda: time.monotonic() > end)
+        check_unchecked_conversations_of_run(store, run, stopped=lambda: time.monotonic() > end)
     except StoreError:
         return
     except Exception:  # no text of a conversation may keep its run from being shown
@@ -160,7 +160,7 @@ class BackgroundCheck:
 
     def _run_checks(self) -> None:
         try:
-            check_run(
+            check_unchecked_conversations_of_run(
                 self._store,
                 self.run_id,
                 self._on_progress,
@@ -182,7 +182,7 @@ class BackgroundCheck:
 
 def check_stored_conversation(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
     """Check a conversation of a run as it is stored; nothing is written."""
-    view = store.runs.review_view(item, "")
+    view = store.runs.read_review_view(item, "")
     found = check_conversation(
         judged_conversation_from_view(view, store.findings.read_surplus_words(item), rules)
     )

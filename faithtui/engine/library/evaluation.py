@@ -20,7 +20,10 @@ from faithtui.domain.value_json import Json
 from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
-from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
+from faithtui.engine.interrupts import (
+    run_until_done_or_cancelled_twice,
+    run_until_done_or_interrupted,
+)
 from faithtui.engine.library.judge_session import (
     CONCURRENCY,
     AnyJudge,
@@ -287,7 +290,7 @@ def evaluate(
         {'turn-faithfulness': 0.5}
     """
     return run_until_done_or_interrupted(
-        lambda: stop_gently_when_cancelled(
+        lambda: run_until_done_or_cancelled_twice(
             lambda stop: evaluate_async(
                 conversations,
                 metrics,
@@ -356,7 +359,7 @@ async def evaluate_async(
         ),
         on_progress,
     )
-    return await _evaluate(plan, stop or asyncio.Event())
+    return await _run_evaluation_plan(plan, stop or asyncio.Event())
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,7 +504,7 @@ class _EvaluationRun:
             raise _ProgressFailed(said) from error
 
 
-async def _evaluate(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
+async def _run_evaluation_plan(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:
     """Measure until everything is measured, somebody stops it, or nothing can succeed any more."""
     began = time.perf_counter()
     replies = plan.asking.replies or MemoryReplyCache()

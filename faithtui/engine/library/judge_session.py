@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
-from faithtui.domain.judging.image_addresses import find_host_problem, read_host
+from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
@@ -46,9 +46,9 @@ from faithtui.judges.plugin_judge import (
     name_judge,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
-from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.providers.prices import PriceTable, read_price_table
 from faithtui.judges.redaction import Redact
-from faithtui.judges.registry import choose_judge_profile, open_judge
+from faithtui.judges.registry import check_and_adapt_judge_profile, open_judge
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import options_to_json
 
@@ -256,13 +256,13 @@ class MeasurementSession:
                 pricing=self._pricing,
                 pace=metric.pace,
                 load_image=_CallerImages(self._options.images),
-                on_reply=self._note_reply,
+                on_reply=self._add_reply_to_call_log,
                 answer_limit=self._profile.max_tokens,
             )
             self._askers[id(metric)] = metric, asker
         return self._askers[id(metric)][1]
 
-    def _note_reply(self, step: str, reply: JudgeReply, stored: bool) -> None:
+    def _add_reply_to_call_log(self, step: str, reply: JudgeReply, stored: bool) -> None:
         log = _CALLS.get()
         if log is None:
             return
@@ -285,7 +285,7 @@ async def open_session(
     refused = RefusedParameters()
     opened: AbstractAsyncContextManager[Judge]
     if isinstance(judge, str):
-        profile = choose_judge_profile(judge, options.profile)
+        profile = check_and_adapt_judge_profile(judge, options.profile)
         opened = open_judge(
             judge,
             base_url=options.base_url,
@@ -296,7 +296,7 @@ async def open_session(
         )
     else:
         profile = NO_PARAMETERS
-        opened = nullcontext(_adopt_judge(judge, options))
+        opened = nullcontext(_wrap_caller_judge(judge, options))
     async with opened as answering:
         session = MeasurementSession(answering, options, shared, profile, refused)
         try:
@@ -314,7 +314,7 @@ def check_image_hosts_allowed(
         ImageHostNotAllowed: There are some.
         InputError: A host that is allowed is none.
     """
-    hosts = read_hosts(options.image_hosts)
+    hosts = parse_image_hosts(options.image_hosts)
     if isinstance(judge, LocalJudge):
         return
     by_address = [each for each in conversation.images if each.sha256 not in options.images]
@@ -343,7 +343,7 @@ def check_judge_protocol(judge: object) -> None:
         )
 
 
-def read_hosts(named: Collection[str]) -> list[str]:
+def parse_image_hosts(named: Collection[str]) -> list[str]:
     """Read the hosts a caller names.
 
     Raises:
@@ -351,7 +351,7 @@ def read_hosts(named: Collection[str]) -> list[str]:
     """
     expected = "a list of hosts such as cdn.example.com, or *"
     require_items(named, Collection, str, "image_hosts", expected)
-    hosts = [read_host(each) for each in named]
+    hosts = [parse_host_name(each) for each in named]
     for host, each in zip(hosts, named, strict=True):
         if host is None:
             raise InputError(f"holds {each[:80]!r}; expected {expected}", field="image_hosts")
@@ -391,7 +391,7 @@ class _CheckedJudge:
         return reply
 
 
-def _adopt_judge(judge: Judge | CustomJudge, options: AskingOptions) -> Judge:
+def _wrap_caller_judge(judge: Judge | CustomJudge, options: AskingOptions) -> Judge:
     """Take a caller's judge in the form the engine asks; the caller closes it."""
     if hasattr(judge, "send"):
         return cast(Judge, _CheckedJudge(cast(Judge, judge)))
@@ -409,7 +409,7 @@ def _choose_pricing(ref: str, options: AskingOptions) -> Pricing:
     Raises:
         ConfigError: There is a budget in money, and the price is not known.
     """
-    pricing: Pricing = TablePrices(options.prices or read_prices(), ref, options.base_url)
+    pricing: Pricing = TablePrices(options.prices or read_price_table(), ref, options.base_url)
     try:
         known = pricing.worst_nusd(1, 1) is not None
     except ConfigError:  # a judge of the caller's own, under a name that no provider has

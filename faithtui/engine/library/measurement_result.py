@@ -25,13 +25,13 @@ from faithtui.domain.verdicts import (
     Evidence,
     Truth,
     Verdict,
-    claim_identity,
+    make_claim_identity_key,
 )
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_unsaved_assessments
 from faithtui.engine.library.result_tables import ResultTable, format_score_cell
-from faithtui.engine.runs.verbose_steps import format_steps
+from faithtui.engine.runs.verbose_steps import format_windows_and_score
 from faithtui.errors import ConfigError
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.providers.prices import compute_cost_usd
@@ -99,7 +99,7 @@ class Measurement:
 
         Empty when every claim, truth and reason was found where it must come from.
         """
-        return self.spec.integrity_sentence(self.integrity)
+        return self.spec.format_integrity_sentence(self.integrity)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -107,7 +107,7 @@ class Measurement:
         found: dict[object, Verdict] = {}
         for window in self.windows:
             for verdict in window.verdicts:
-                found.setdefault(claim_identity(verdict.claim), verdict)
+                found.setdefault(make_claim_identity_key(verdict.claim), verdict)
         return tuple(found.values())
 
     @property
@@ -126,7 +126,9 @@ class Measurement:
         found: dict[object, tuple[Claim, dict[Evidence, None]]] = {}
         for window in self.windows:
             for verdict in window.verdicts:
-                _, named = found.setdefault(claim_identity(verdict.claim), (verdict.claim, {}))
+                _, named = found.setdefault(
+                    make_claim_identity_key(verdict.claim), (verdict.claim, {})
+                )
                 named |= dict.fromkeys(verdict.evidence)
         return {claim: tuple(named) for claim, named in found.values()}
 
@@ -166,16 +168,18 @@ class Measurement:
         for claim, word in human.items():
             require_type(claim, Claim, "human", "claims of the measurement as keys")
             require_type(word, str, f"human[{claim.text!r}]", "a word for the verdict")
-        known = {claim_identity(claim) for claim in self.claims}
+        known = {make_claim_identity_key(claim) for claim in self.claims}
         for claim, word in human.items():
-            if claim_identity(claim) not in known:
+            if make_claim_identity_key(claim) not in known:
                 raise KeyError(claim)
             if self.rule.translate_label(word) is None:
                 expected = ", ".join([*self.spec.labels.names, NOT_A_CLAIM])
                 raise ValueError(f"{word!r} is no label of {self.spec.key}; expected {expected}")
         if not self.windows:
             return self.scores
-        said: dict[object, str] = {claim_identity(claim): label for claim, label in human.items()}
+        said: dict[object, str] = {
+            make_claim_identity_key(claim): label for claim, label in human.items()
+        }
         return score_assessments(self.rule, self.conversation, self.windows, said)
 
     def to_dict(self) -> dict[str, Json]:
@@ -274,7 +278,7 @@ class Measurement:
     def steps(self) -> str:
         """Tell every step of the judge in lines for people, as `verbose_mode` does."""
         conclusion = Conclusion(self.score, self.success, self.reason)
-        return format_steps(self.conversation.key, self.spec, self.windows, conclusion)
+        return format_windows_and_score(self.conversation.key, self.spec, self.windows, conclusion)
 
 
 def make_measurement(
@@ -353,7 +357,7 @@ def score_assessments(
                 interactions=each.window.interactions,
                 occurrences=tuple(
                     ClaimOccurrence(
-                        claim_identity(verdict.claim),
+                        make_claim_identity_key(verdict.claim),
                         interaction_of.get(verdict.claim.turn, -1),
                         verdict.label,
                     )

@@ -162,7 +162,7 @@ class Project:
             make_environment,
             make_run_request,
         )
-        from faithtui.engine.runs.run_planner import plan_run
+        from faithtui.engine.runs.run_planner import save_planned_run
 
         asked = RequestedRun(
             metric,
@@ -178,7 +178,7 @@ class Project:
         )
         request = make_run_request(self._settings, asked)
         environment = make_environment(self._settings)
-        run = plan_run(self._store, request, environment=environment)
+        run = save_planned_run(self._store, request, environment=environment)
         return execute_and_wait(self._store, run, environment, on_progress)
 
     def resume(self, run: int | str = "last", *, on_progress: Progress | None = None) -> Row:
@@ -191,18 +191,19 @@ class Project:
     def runs(self) -> list[Row]:
         """List the runs, the newest first, without archived ones."""
         from faithtui.engine.review.conversation_json import run_to_json
-        from faithtui.engine.runs.run_liveness import read_runs
+        from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
 
-        return [run_to_json(row) for row in read_runs(self._store) if row.archived_at is None]
+        rows = read_runs_marking_interrupted(self._store)
+        return [run_to_json(row) for row in rows if row.archived_at is None]
 
     def conversations(self, run: int | str = "last") -> list[Row]:
         """List the conversations of a run with their scores, states and counts of labels."""
-        from faithtui.engine.review.conversation_json import item_to_json
+        from faithtui.engine.review.conversation_json import conversation_row_to_json
 
         found = self._find_run(run)
         metric = self._store.runs.row(found).spec.metric
         rows = self._store.runs.item_rows(self._store.runs.item_ids(found))
-        return [item_to_json(row, metric) for row in rows]
+        return [conversation_row_to_json(row, metric) for row in rows]
 
     def claims(self, run: int | str = "last", *, blind: bool = False) -> list[Row]:
         """List the claims of a run: a row each, with the judge's verdict and the human labels.

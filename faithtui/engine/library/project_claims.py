@@ -7,7 +7,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.engine.library.project_rows import Row
-from faithtui.engine.review.conversation_json import view_to_json
+from faithtui.engine.review.conversation_json import conversation_view_to_json
 from faithtui.errors import ConfigError, StoreError
 from faithtui.metrics.registry import find_metric
 
@@ -23,9 +23,9 @@ def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> li
     items = store.runs.item_ids(run)
     rows: list[Row] = []
     for item in items:
-        view = store.runs.review_view(item, reviewer)
+        view = store.runs.read_review_view(item, reviewer)
         texts = {turn.position: turn.content for turn in view.turns}
-        written = view_to_json(view)
+        written = conversation_view_to_json(view)
         claims = written["claims"]
         assert isinstance(claims, list)
         for claim in claims:

@@ -11,7 +11,7 @@ from faithtui.domain.field_types import require_type
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.library.project_rows import Row
 from faithtui.formats.readers.datasets import FormatChoice
-from faithtui.formats.readers.values.suggestions import read_key_map
+from faithtui.formats.readers.values.suggestions import parse_map_options
 from faithtui.paths import expand_home
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def import_path(
     strict: bool,
 ) -> Row:
     """Import conversations and human labels; see `Project.import_file`."""
-    renames = read_key_map([f"{ours}={theirs}" for ours, theirs in mapping.items()])
+    renames = parse_map_options([f"{ours}={theirs}" for ours, theirs in mapping.items()])
     result = import_files(
         store,
         [expand_home(path)],

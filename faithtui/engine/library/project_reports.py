@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.integrity.run_checks import check_run_briefly
+from faithtui.engine.integrity.run_checks import check_run_within_time_limit
 from faithtui.engine.library.project_rows import ReportFormat, Row
 from faithtui.engine.library.project_runs import find_run
 from faithtui.engine.review.gate.gate import GateRequest, check_gate
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import (
     compute_run_agreement,
-    render_report,
+    iter_report_text,
     write_report_files,
 )
 from faithtui.errors import ConfigError
@@ -30,26 +30,26 @@ def format_agreement(store: "Store", run: int | str, form: ReportFormat) -> str:
     if form not in get_args(ReportFormat):
         known = ", ".join(get_args(ReportFormat))
         raise ConfigError(f"there is no format `{form}`; known: {known}")
-    agreement = compute_run_agreement(store, _check_run(store, run))
-    return "".join(render_report(store, agreement, form))
+    agreement = compute_run_agreement(store, _find_run_and_check_labels(store, run))
+    return "".join(iter_report_text(store, agreement, form))
 
 
 def write_agreement(
     store: "Store", run: int | str, formats: Sequence[ReportFormat], directory: Path
 ) -> list[Path]:
     """Write the report of a run as files; see `Project.write_report`."""
-    agreement = compute_run_agreement(store, _check_run(store, run))
+    agreement = compute_run_agreement(store, _find_run_and_check_labels(store, run))
     return list(write_report_files(store, agreement, formats, directory))
 
 
 def check_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
     """Hold a run against thresholds; see `Project.gate`."""
-    return gate_to_json(check_gate(store, _check_run(store, run), request))
+    return gate_to_json(check_gate(store, _find_run_and_check_labels(store, run), request))
 
 
-def _check_run(store: "Store", run: int | str) -> RunId:
+def _find_run_and_check_labels(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
     store.refuse_changed_rows()
     found = find_run(store, run)
-    check_run_briefly(store, found)
+    check_run_within_time_limit(store, found)
     return found

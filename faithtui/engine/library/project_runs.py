@@ -96,7 +96,7 @@ def find_run(store: "Store", run: int | str) -> RunId:
         StoreError: There is no run with this number.
     """
     if run == "last":
-        last = store.runs.last_id()
+        last = store.runs.find_newest_run_id()
         if last is None:
             raise ConfigError("there is no run yet; run() makes one")
         return last

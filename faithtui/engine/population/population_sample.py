@@ -15,14 +15,14 @@ from typing import Any
 
 from faithtui.agreement.population import Population, PopulationStratum
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
-from faithtui.domain.verdicts import Claim, claim_identity
-from faithtui.engine.integrity.run_checks import check_run
+from faithtui.domain.verdicts import Claim, make_claim_identity_key
+from faithtui.engine.integrity.run_checks import check_unchecked_conversations_of_run
 from faithtui.engine.population.population_strata import (
     PopulationStrata,
-    describe_strata_values,
     find_stratum_name,
+    format_stratum_values,
     make_stratum_names,
-    read_strata,
+    read_strata_counts,
 )
 from faithtui.engine.population.results_manifest import (
     hash_settings,
@@ -40,12 +40,12 @@ from faithtui.engine.population.sample_request import (
     DESIGNS,
     PopulationRequest,
     check_request,
-    complete_request,
+    fill_in_request_defaults,
     make_population_sample_name,
 )
 from faithtui.engine.population.sample_sizes import (
     SizeRequest,
-    choose_sizes,
+    choose_total_sizes_by_stratum,
     predict_precision,
 )
 from faithtui.engine.shards.judgement_json import Judgement, judgement_from_json_text
@@ -91,8 +91,8 @@ def draw_population_sample(
     with ResultsScan(results) as scan:
         manifest = read_results_manifest(scan)
         digest = hash_settings(manifest)
-        before = store.samples.find_population_sample(digest, reviewer)
-        plan = complete_request(request, before)
+        before = store.samples.find_newest_sample_of_population(digest, reviewer)
+        plan = fill_in_request_defaults(request, before)
         scan.set_strata(plan.stratified_by or (), plan.seed or 0)
         drawn = _draw_claims(scan, manifest, digest, plan, before)
     settings = manifest["settings"]
@@ -103,7 +103,7 @@ def draw_population_sample(
     row = store.samples.add_population_draw(
         drawn.draw, reviewer, None if before is None else before.id
     )
-    check_run(store, row.run, lambda done, total: None)
+    check_unchecked_conversations_of_run(store, row.run, lambda done, total: None)
     added = row.size - (0 if before is None else before.size)
     return PopulationSample(row, added, drawn.precision)
 
@@ -124,7 +124,7 @@ def _draw_claims(
     assert plan.design is not None
     design = DESIGNS[plan.design]
     conversations = scan.count_conversations()
-    strata = read_strata(scan, manifest["settings"], design)
+    strata = read_strata_counts(scan, manifest["settings"], design)
     if not strata.facts:
         raise InputError(f"{scan.results} has no claims, so that there is nothing to draw")
     _refuse_changed_population(scan, before, conversations, strata)
@@ -137,9 +137,9 @@ def _draw_claims(
     wanted = SizeRequest(
         plan.design, plan.size, plan.precision, plan.shown_share if plan.blind else 0.0
     )
-    sizes = choose_sizes(strata.facts, wanted, already, conversations.judged)
+    sizes = choose_total_sizes_by_stratum(strata.facts, wanted, already, conversations.judged)
     if design is SamplingDesign.CONVERSATIONS:
-        places = scan.choose_conversations(conversations.judged, sizes[CONVERSATIONS])
+        places = scan.choose_claims_of_conversations(conversations.judged, sizes[CONVERSATIONS])
         populations = {CONVERSATIONS: conversations.judged}
     else:
         populations = {each.name: each.claims for each in strata.facts}
@@ -147,9 +147,9 @@ def _draw_claims(
             {strata.values[name]: count for name, count in populations.items()},
             {strata.values[name]: count for name, count in sizes.items()},
         )
-    old = {_get_identity(each) for each in known}
-    fresh = _order_claims(
-        [each for each in places if _get_identity(each) not in old], strata, design, plan
+    old = {_get_claim_identity(each) for each in known}
+    fresh = _sort_claims_for_review(
+        [each for each in places if _get_claim_identity(each) not in old], strata, design, plan
     )
     stored = _read_claim_conversations(scan, [*known, *fresh])
     population = _make_population(scan, manifest, digest, conversations, strata, sizes)
@@ -160,7 +160,7 @@ def _draw_claims(
             (place.source, place.key),
             _find_claim(scan, place, stored[place.source, place.key][1]),
             find_stratum_name(place, strata, design),
-            _is_judge_shown(place, plan),
+            _draw_whether_judge_is_shown(place, plan),
         )
 
     used = {(each.source, each.key) for each in fresh}
@@ -220,7 +220,7 @@ def _choose_claims_drawn_before(
         return []
     drawn = {each.name: each.drawn for each in before.population.strata}
     if before.design is SamplingDesign.CONVERSATIONS:
-        return scan.choose_conversations(conversations.judged, drawn[CONVERSATIONS])
+        return scan.choose_claims_of_conversations(conversations.judged, drawn[CONVERSATIONS])
     size = len(before.stratified_by)
     populations: Counter[StratumValues] = Counter()
     for each in strata.facts:
@@ -251,7 +251,7 @@ def _make_population(
         stratified_by=scan.stratified_by,
         strata=tuple(
             PopulationStratum(
-                each.name, tuple(describe_strata_values(strata.values[each.name])), sizes[each.name]
+                each.name, tuple(format_stratum_values(strata.values[each.name])), sizes[each.name]
             )
             for each in strata.facts
         ),
@@ -260,11 +260,11 @@ def _make_population(
     )
 
 
-def _get_identity(place: ClaimPlace) -> tuple[str, str, int]:
+def _get_claim_identity(place: ClaimPlace) -> tuple[str, str, int]:
     return place.source, place.key, place.position
 
 
-def _order_claims(
+def _sort_claims_for_review(
     places: Sequence[ClaimPlace],
     strata: PopulationStrata,
     design: SamplingDesign,
@@ -286,7 +286,7 @@ def _order_claims(
     return [next(queues[name]) for name in turns]
 
 
-def _is_judge_shown(place: ClaimPlace, plan: PopulationRequest) -> bool:
+def _draw_whether_judge_is_shown(place: ClaimPlace, plan: PopulationRequest) -> bool:
     """Toss a coin for a claim; the same seed always gives the same side."""
     text = "\x1f".join((str(plan.seed), "shown", place.source, place.key, str(place.position)))
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
@@ -334,7 +334,7 @@ def _find_claim(scan: ResultsScan, place: ClaimPlace, judgement: Judgement) -> C
     claims: dict[object, Claim] = {}
     for window in judgement.assessments:
         for verdict in window.verdicts:
-            claims.setdefault(claim_identity(verdict.claim), verdict.claim)
+            claims.setdefault(make_claim_identity_key(verdict.claim), verdict.claim)
     if place.position >= len(claims):
         raise InputError(
             f"{scan.results}: conversation {place.key!r} of {place.source} has claim "

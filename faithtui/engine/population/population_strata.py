@@ -16,7 +16,7 @@ from faithtui.engine.population.results_scan import (
     StratumValues,
 )
 from faithtui.engine.population.sample_sizes import StratumFacts
-from faithtui.engine.review.samples.label_plans import assume_share
+from faithtui.engine.review.samples.label_plans import assume_unfaithful_share
 from faithtui.engine.shards.results_schema import NO_VERDICT
 from faithtui.errors import ConfigError, InputError
 from faithtui.metrics.registry import find_metric
@@ -37,13 +37,13 @@ class PopulationStrata:
     labels: tuple[str | None, ...]
 
 
-def read_strata(
+def read_strata_counts(
     scan: ResultsScan, settings: Mapping[str, Any], design: SamplingDesign
 ) -> PopulationStrata:
     """Count the strata of a population, in the words of its metric."""
     metric = settings["metric"]
     entry = find_metric(metric).spec
-    words = {name: entry.labels.find_name(name) for name in ("yes", "no", "idk")}
+    words = {name: entry.labels.find_label_name_for_word(name) for name in ("yes", "no", "idk")}
     words[NO_VERDICT] = None
     labels = (*entry.labels.names, None)
     counted = scan.count_claims_by_stratum()
@@ -59,7 +59,7 @@ def read_strata(
     counts = [[[0] * len(labels) for _ in ordered] for _ in range(BUNDLES)]
     uncertain: defaultdict[StratumValues, float] = defaultdict(float)
     for each in counted:
-        counts[each.bundle][place[each.values]][column[_translate_label(words, each)]] += (
+        counts[each.bundle][place[each.values]][column[_find_metric_label_name(words, each)]] += (
             each.claims
         )
         uncertain[each.values] += each.uncertainty
@@ -72,7 +72,7 @@ def read_strata(
             for label, number in column.items()
         }
         by_name = {name_verdict_stratum(label): count for label, count in totals.items() if count}
-        share, is_flagged = assume_share(by_name, entry.labels, failing)
+        share, is_flagged = assume_unfaithful_share(by_name, entry.labels, failing)
         claims = sum(totals.values())
         facts.append(
             StratumFacts(
@@ -108,7 +108,7 @@ def _refuse_unknown_metadata_keys(keys: Sequence[str], counted: Sequence[Stratum
             )
 
 
-def _translate_label(words: Mapping[str, str | None], counted: StratumCount) -> str | None:
+def _find_metric_label_name(words: Mapping[str, str | None], counted: StratumCount) -> str | None:
     """Say what a label of the results is called by the metric.
 
     Raises:
@@ -134,7 +134,7 @@ def make_stratum_names(
         parts = []
         for key, value in zip(keys, each, strict=True):
             if key == "verdict":
-                parts.append(name_verdict_stratum(labels.find_name(value or "")))
+                parts.append(name_verdict_stratum(labels.find_label_name_for_word(value or "")))
             elif key == "turn":
                 parts.append("no turn" if value is None else f"turns {value}")
             else:
@@ -146,7 +146,7 @@ def make_stratum_names(
     return names
 
 
-def describe_strata_values(values: StratumValues) -> list[str]:
+def format_stratum_values(values: StratumValues) -> list[str]:
     """Say the values of a stratum in words."""
     return ["unknown" if each is None else make_visible_line(each) for each in values]
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from faithtui.engine.population.object_store import ObjectStore, register_object_store
 from faithtui.engine.shards.results_schema import MANIFEST
-from faithtui.engine.shards.shard_source import check_address
+from faithtui.engine.shards.shard_source import check_address_has_no_key
 from faithtui.errors import ConfigError, InputError
 
 _MISSING: Final = (
@@ -42,7 +42,7 @@ class ResultsDatabase:
             import duckdb
         except ImportError as error:
             raise ConfigError(_MISSING) from error
-        check_address(results)
+        check_address_has_no_key(results)
         self.results = results
         self._folder = tempfile.TemporaryDirectory(prefix="faithtui-sample-")
         self._connection = duckdb.connect(
@@ -58,7 +58,7 @@ class ResultsDatabase:
         try:
             if _is_address(results):
                 self._store = register_object_store(self._connection, results.rstrip("/"))
-            self.files = self._find_files()
+            self.files = self._find_shard_files_by_table()
             with self.translate_errors():
                 for table, files in self.files.items():
                     self._connection.read_parquet(list(files.values())).create_view(table)
@@ -113,7 +113,7 @@ class ResultsDatabase:
             sentence = _extract_error_sentence(str(error).strip())
             raise InputError(f"{self.results} cannot be read: {sentence}") from error
 
-    def _find_files(self) -> dict[str, dict[str, str]]:
+    def _find_shard_files_by_table(self) -> dict[str, dict[str, str]]:
         """Find the files of whole shards: those whose conversations are there."""
         found: dict[str, dict[str, str]] = {}
         for table in ("conversations", "claims"):

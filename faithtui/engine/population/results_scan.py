@@ -210,7 +210,7 @@ class ResultsScan:
         numbers = "claims.source, claims.key, claims.position"
         return self._choose_by_smallest_numbers(populations, sizes, numbers, of_conversations=False)
 
-    def choose_conversations(self, population: int, size: int) -> list[ClaimPlace]:
+    def choose_claims_of_conversations(self, population: int, size: int) -> list[ClaimPlace]:
         """Choose whole conversations, and give all their claims.
 
         Args:
@@ -241,7 +241,9 @@ class ResultsScan:
                 for each, size in wanted.items()
             }
             found = self._read_claims_below(ends, numbers)
-            chosen = _take_smallest(found, wanted, of_conversations=of_conversations)
+            chosen = _take_claims_with_smallest_numbers(
+                found, wanted, of_conversations=of_conversations
+            )
             if chosen is not None:
                 return chosen
             if all(end > 1 for end in ends.values()):
@@ -344,7 +346,7 @@ def _compute_random_number_threshold(size: int, population: int, spare: float) -
     return 2.0 if expected >= population else expected / population
 
 
-def _take_smallest(
+def _take_claims_with_smallest_numbers(
     found: Mapping[StratumValues, list[ClaimPlace]],
     wanted: Mapping[StratumValues, int],
     *,
@@ -353,7 +355,7 @@ def _take_smallest(
     """Take the claims, or the conversations, with the smallest numbers; None: too few are there."""
     chosen: list[ClaimPlace] = []
     for values, size in wanted.items():
-        claims = sorted(found[values], key=_get_order)
+        claims = sorted(found[values], key=_get_random_sort_key)
         if of_conversations:
             places = list(dict.fromkeys((each.number, each.source, each.key) for each in claims))
             if len(places) < size:
@@ -367,5 +369,5 @@ def _take_smallest(
     return chosen
 
 
-def _get_order(place: ClaimPlace) -> tuple[float, str, str, int]:
+def _get_random_sort_key(place: ClaimPlace) -> tuple[float, str, str, int]:
     return place.number, place.source, place.key, place.position

@@ -70,7 +70,9 @@ def check_request(request: PopulationRequest) -> None:
         raise ConfigError("--stratify names something twice, or nothing between two commas")
 
 
-def complete_request(request: PopulationRequest, before: SampleRow | None) -> PopulationRequest:
+def fill_in_request_defaults(
+    request: PopulationRequest, before: SampleRow | None
+) -> PopulationRequest:
     """Say what is not asked for: as it was drawn before, else as it is usual.
 
     Raises:
@@ -78,7 +80,7 @@ def complete_request(request: PopulationRequest, before: SampleRow | None) -> Po
     """
     design, keys = request.design, request.stratified_by
     if before is not None:
-        was = _read_design(before)
+        was = _get_population_design(before)
         if design is None and was is PopulationDesign.SIMPLE and keys:
             design = PopulationDesign.STRATIFIED  # its one stratum is split
         design = design or was
@@ -115,7 +117,7 @@ def complete_request(request: PopulationRequest, before: SampleRow | None) -> Po
     return replace(request, design=design, stratified_by=keys, size=size, seed=seed)
 
 
-def _read_design(row: SampleRow) -> PopulationDesign:
+def _get_population_design(row: SampleRow) -> PopulationDesign:
     match row.design:
         case SamplingDesign.SIMPLE:
             return PopulationDesign.SIMPLE

@@ -14,8 +14,8 @@ from faithtui.agreement.sampling.label_plan import (
     allocate_labels,
     count_claims_to_draw,
     limit_labels_per_stratum,
-    plan_for_budget,
-    plan_for_target,
+    plan_fewest_labels_for_target,
+    plan_labels_for_budget,
     predict_half_widths,
 )
 from faithtui.errors import ConfigError
@@ -69,7 +69,7 @@ class SizeRequest:
     count in no figure."""
 
 
-def choose_sizes(
+def choose_total_sizes_by_stratum(
     strata: Sequence[StratumFacts],
     request: SizeRequest,
     before: Mapping[str, int],
@@ -96,7 +96,7 @@ def choose_sizes(
     if drawn == whole:
         raise ConfigError("everything of the population is in the sample already")
     if request.size is None:
-        planned = _plan_for_precision(strata, request, conversations)
+        planned = _choose_sizes_for_precision(strata, request, conversations)
         sizes = {name: max(drawn[name], planned[name]) for name in whole}
         if sizes == drawn:
             raise ConfigError(
@@ -140,7 +140,7 @@ def predict_precision(
     return predict_half_widths(_make_plan_strata(strata, 0.0), labels, design_effect=effect).rate
 
 
-def _plan_for_precision(
+def _choose_sizes_for_precision(
     strata: Sequence[StratumFacts], request: SizeRequest, conversations: int
 ) -> dict[str, int]:
     half = request.precision
@@ -148,7 +148,7 @@ def _plan_for_precision(
     claims = sum(each.claims for each in strata)
     if request.design is PopulationDesign.STRATIFIED:
         counting = _make_plan_strata(strata, request.shown_share)
-        found = plan_for_target(counting, PlanTarget(half), fewest=FEWEST)
+        found = plan_fewest_labels_for_target(counting, PlanTarget(half), fewest=FEWEST)
         return count_claims_to_draw(found.sizes, counting, request.shown_share)
     by_conversation = request.design is PopulationDesign.CONVERSATIONS
     mean_size = claims / max(1, conversations)
@@ -176,7 +176,7 @@ def _allocate_claims(
             each.name: each.claims * max(LEAST_UNCERTAINTY, each.uncertainty) for each in strata
         }
         return allocate_labels(counting, total, weights, FEWEST_UNCERTAIN)
-    return dict(plan_for_budget(counting, total, fewest=FEWEST).sizes)
+    return dict(plan_labels_for_budget(counting, total, fewest=FEWEST).sizes)
 
 
 def _make_plan_strata(

@@ -104,7 +104,7 @@ class PreviewQuestion:
     """Conversations of the sample that ask it too, as places in it."""
 
 
-def format_preview(previewed: Sequence[Preview]) -> str:
+def format_preview_line(previewed: Sequence[Preview]) -> str:
     """Say in one line what runs of one judge would ask and cost.
 
     Args:
@@ -142,7 +142,7 @@ def format_preview(previewed: Sequence[Preview]) -> str:
     return "; ".join(words)
 
 
-def describe_preview(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
+def list_preview_fields(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
     """Say in named parts what runs of one judge would judge, ask and cost.
 
     Args:
@@ -196,7 +196,9 @@ def _describe_cost(previewed: Sequence[Preview]) -> str:
     return f"{words}, at most {format_usd(worst)} · {origin}"
 
 
-def explain_cost_risk(previewed: Sequence[Preview], budget_nusd: int | None = None) -> str:
+def explain_why_to_confirm_cost(
+    previewed: Sequence[Preview], budget_nusd: int | None = None
+) -> str:
     """Say why somebody should agree before runs start; "" where they cost little.
 
     Args:
@@ -239,7 +241,7 @@ def format_usd(nusd: int) -> str:
     return f"${usd:.2g}" if usd >= 1e-4 else "<$0.0001"
 
 
-def scale_to_preview(
+def extrapolate_preview_from_sample(
     spec: RunSpec,
     questions: Sequence[PreviewQuestion],
     answered: Mapping[str, int],

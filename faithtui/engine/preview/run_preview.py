@@ -23,23 +23,27 @@ from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import (
     TablePrices,
     estimate_worst_cost,
-    fill_in_usage_from_estimate,
+    fill_in_token_counts_from_estimate,
 )
 from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
-from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
+from faithtui.engine.preview.estimates import (
+    Preview,
+    PreviewQuestion,
+    extrapolate_preview_from_sample,
+)
 from faithtui.engine.review.examples import read_examples_file_for_run
 from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
+from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_and_check_metric
 from faithtui.engine.runs.run_planner import draft_run, judges_share_claims
 from faithtui.engine.runs.run_writer import StoreImages
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.judges.registry import is_prompt_based
 from faithtui.metrics.base import Metric
 from faithtui.store.records import RunSpec, RunState, StoredReply
@@ -137,7 +141,7 @@ class _SharedQuestions:
         self, number: ConversationId, conversation: Conversation, claims: Sequence[Claim]
     ) -> None:
         """Turn to a conversation, with the claims of it that are given."""
-        found = self._store.conversations.count_equal_beginnings(number, self._conversations)
+        found = self._store.conversations.count_same_beginnings_by_turn(number, self._conversations)
         self._counts = found or (1,)
         self._positions = {}
         for position, turn in enumerate(conversation.turns):
@@ -159,7 +163,7 @@ class _SharedQuestions:
         alike = self._counts[self._find_last_turn(task)]
         if not isinstance(task, ExtractTruths | ExtractPooledTruths):
             return alike
-        having = [self._find_conversations(each) for each in task.documents]
+        having = [self._find_conversations_with_document(each) for each in task.documents]
         return max(alike, len(frozenset.intersection(*having))) if having else alike
 
     def _map_texts_to_turn(self, texts: Iterable[str], position: int) -> None:
@@ -172,9 +176,9 @@ class _SharedQuestions:
         place = max(found, default=-1)
         return last if place < 0 else min(place, last)
 
-    def _find_conversations(self, document: str) -> frozenset[ConversationId]:
+    def _find_conversations_with_document(self, document: str) -> frozenset[ConversationId]:
         if document not in self._having:
-            found = self._store.conversations.list_with_document(document)
+            found = self._store.conversations.list_conversations_with_document(document)
             self._having[document] = self._conversations.intersection(found)
         return self._having[document]
 
@@ -222,7 +226,9 @@ class _StandInJudge(LocalJudge):
             }
             reply = replace(reply, text=json.dumps(quoted, ensure_ascii=False))
         # By its length, but never beyond its limit; what is read is counted by who asks.
-        written = fill_in_usage_from_estimate(0, replace(reply, usage=Usage()))[0].tokens_out or 0
+        written = (
+            fill_in_token_counts_from_estimate(0, replace(reply, usage=Usage()))[0].tokens_out or 0
+        )
         return replace(reply, usage=Usage(tokens_out=min(written, request.max_tokens)))
 
     async def aclose(self) -> None:
@@ -249,7 +255,7 @@ def preview_requests(
         sample: Conversations to look at.
 
     Raises:
-        ConfigError: As `plan_run`, but for the key.
+        ConfigError: As `save_planned_run`, but for the key.
         InputError: The file of examples cannot be read.
     """
     environment = environment or RunEnvironment()
@@ -282,9 +288,9 @@ def preview_runs(
     jobs: dict[RunId, _PreviewJob] = {}
     for run in runs:
         row = store.runs.row(run)
-        metric = rebuild_metric(store, row)
+        metric = rebuild_and_check_metric(store, row)
         pending = [each.conversation for each in store.runs.list_pending_items(run)]
-        unfinished = store.runs.item_rows(store.runs.list_unfinished_items(run))
+        unfinished = store.runs.item_rows(store.runs.list_failed_or_incomplete_items(run))
         pending += [each.conversation for each in unfinished]
         check_image_hosts(store, pending, row.spec.judge, environment.image_hosts)
         jobs[run] = _PreviewJob(row.spec, metric, pending)
@@ -352,7 +358,7 @@ async def _preview_job(
     notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
     chosen = _choose_spread_indices(len(conversations), sample)
     sampled = characters = 0
-    most_text = MOST_FREE_TEXT if is_part_of_program(spec.judge) else MOST_TEXT
+    most_text = MOST_FREE_TEXT if is_in_process_judge(spec.judge) else MOST_TEXT
     asker = Asker(
         stand_in,
         notes,
@@ -364,7 +370,7 @@ async def _preview_job(
     )
     for place in chosen:
         conversation = store.conversations.get(conversations[place])
-        characters += _count_characters(job.metric, conversation)
+        characters += _count_window_characters(job.metric, conversation)
         if sampled and characters > most_text:
             break
         notes.conversation = sampled
@@ -374,8 +380,8 @@ async def _preview_job(
     await stand_in.aclose()
     questions = list(notes.questions.values())
     counted = _choose_spread_indices(len(conversations), MOST_COUNTED)
-    windows = [_count_windows(store, job, conversations[place]) for place in counted]
-    found = scale_to_preview(
+    windows = [_count_windows_to_judge(store, job, conversations[place]) for place in counted]
+    found = extrapolate_preview_from_sample(
         spec, questions, notes.answered, sampled, len(conversations), pricing, windows
     )
     return replace(
@@ -386,7 +392,7 @@ async def _preview_job(
     )
 
 
-def _count_characters(metric: Metric[Any], conversation: Conversation) -> int:
+def _count_window_characters(metric: Metric[Any], conversation: Conversation) -> int:
     """Count what the windows of a conversation hold: what several hold, several times."""
     turns = [
         len(turn.content) + sum(len(each.text) for each in turn.retrieval_context or ())
@@ -395,7 +401,7 @@ def _count_characters(metric: Metric[Any], conversation: Conversation) -> int:
     return sum(turns[position] for each in metric.windows(conversation) for position in each.turns)
 
 
-def _count_windows(store: Store, job: _PreviewJob, number: ConversationId) -> int:
+def _count_windows_to_judge(store: Store, job: _PreviewJob, number: ConversationId) -> int:
     """Count the windows of a conversation that would be judged."""
     conversation = store.conversations.get(number)
     if job.metric.why_skipped(conversation) is not None or not job.find_claims(store, number)[1]:

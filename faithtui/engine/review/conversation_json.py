@@ -12,7 +12,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import Score, ScoreSet
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.store.records import ClaimView, DocumentView, ItemRow, ReviewView, RunRow, RunSpec
 from faithtui.store.store import Store
 
@@ -26,7 +26,13 @@ def conversation_json_lines(store: Store, items: Iterable[ItemId], reviewer: str
         reviewer: Whose verdicts come first among those of people.
     """
     for item in items:
-        yield dumps(view_to_json(store.runs.review_view(item, reviewer)), allow_nan=False) + "\n"
+        yield (
+            dumps(
+                conversation_view_to_json(store.runs.read_review_view(item, reviewer)),
+                allow_nan=False,
+            )
+            + "\n"
+        )
 
 
 _RUN_KEYS: Final = (
@@ -86,7 +92,7 @@ def _to_json(value: object) -> object:
             return value
 
 
-def item_to_json(row: ItemRow, metric: str) -> dict[str, object]:
+def conversation_row_to_json(row: ItemRow, metric: str) -> dict[str, object]:
     """Describe a conversation of a run in a list.
 
     Args:
@@ -123,19 +129,19 @@ def integrity_to_json(metric: str, found: IntegritySummary) -> dict[str, object]
     """
     return {
         "state": found.soundness.value,
-        "sentence": integrity_sentence(metric, found),
+        "sentence": format_integrity_sentence(metric, found),
         "checked": found.checked,
         "unchecked": found.unchecked,
         **asdict(found.counts),
     }
 
 
-def view_to_json(view: ReviewView) -> dict[str, object]:
+def conversation_view_to_json(view: ReviewView) -> dict[str, object]:
     """Describe a conversation of a run with all that judge and people said of it."""
     documents = {each.hash: each for turn in view.turns for each in turn.documents or ()}
     return {
         "run": run_to_json(view.run),
-        "conversation": item_to_json(view.item, view.run.spec.metric),
+        "conversation": conversation_row_to_json(view.item, view.run.spec.metric),
         "reason": view.reason,
         "windows": [
             {

@@ -8,12 +8,12 @@ from pathlib import Path
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, is_tied
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.judging.examples import Example, Reference, draw_keys
+from faithtui.domain.judging.examples import Example, Reference, draw_random_keys
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.errors import ConfigError
-from faithtui.formats.examples import example_from_json, example_json, read_examples
+from faithtui.formats.examples import example_from_json, example_to_json, read_examples
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
@@ -74,7 +74,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     readings = {
         each.claim: each for each in labelled if order.everything or each.human != each.judge
     }
-    chosen = draw_keys(list(readings), order.limit, order.seed)
+    chosen = draw_random_keys(list(readings), order.limit, order.seed)
     by_conversation: dict[ConversationId, list[ClaimId]] = {}
     for claim in chosen:
         by_conversation.setdefault(readings[claim].conversation, []).append(claim)
@@ -82,16 +82,16 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     rule = None if made is None else made.rule
     examples: list[Example] = []
     for claims in by_conversation.values():
-        view = read_claim_view(store, run, claims[0])
+        view = read_conversation_of_claim(store, run, claims[0])
         examples += [_make_example(view, readings[claim], rule) for claim in claims]
     return ExampleExport(tuple(examples), len(readings), len(labelled))
 
 
-def read_claim_view(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
+def read_conversation_of_claim(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     """Read the conversation in which a run judged a claim, for no reviewer in particular."""
     item = store.reviews.find_item(run, claim)
     assert item is not None  # the run judged it
-    return store.runs.review_view(item, NO_REVIEWER)
+    return store.runs.read_review_view(item, NO_REVIEWER)
 
 
 def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example, ...]:
@@ -106,7 +106,7 @@ def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example
     examples = read_examples(path)
     made = store.splits.read_split()
     for number, each in enumerate(examples, start=1):
-        split = None if made is None else made.rule.find_split(each.group)
+        split = None if made is None else made.rule.get_split_of_group(each.group)
         if split not in (None, Split.TRAIN):
             raise ConfigError(
                 f"{path}: example {number} is of the {split} split ({each.source}/{each.key}), and "
@@ -118,7 +118,7 @@ def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example
 
 def store_examples(store: Store, examples: Sequence[Example]) -> str:
     """Keep examples in the store; the name by which a run refers to them."""
-    return store.examples.store_set([example_json(each) for each in examples])
+    return store.examples.store_set([example_to_json(each) for each in examples])
 
 
 def read_stored_examples(store: Store, digest: str | None) -> tuple[Example, ...]:
@@ -158,11 +158,11 @@ def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) 
         source=view.item.source,
         key=view.item.key,
         group=reading.group,
-        split=None if rule is None else rule.find_split(reading.group),
+        split=None if rule is None else rule.get_split_of_group(reading.group),
         turn=claim.turn,
         claim_id=claim.id,
         kind=claim.kind,
-        question=find_question(view, claim.turn),
+        question=get_question_before_turn(view, claim.turn),
         claim=claim.text,
         passages=_list_claim_passages(view, claim),
         references=_list_references(view, claim),
@@ -188,7 +188,7 @@ def list_consensus_verdicts(
     ]
 
 
-def find_question(view: ReviewView, turn: int) -> str:
+def get_question_before_turn(view: ReviewView, turn: int) -> str:
     """Give what the user said just before an answer: all messages since the answer before it."""
     said: list[str] = []
     for each in view.turns[:turn][::-1]:

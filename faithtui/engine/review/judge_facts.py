@@ -7,7 +7,7 @@ from faithtui.engine.review.run_prompts import explain_imported_run_unknowns
 from faithtui.errors import ConfigError
 from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
-from faithtui.judges.providers.endpoints import is_part_of_program, parse_endpoint
+from faithtui.judges.providers.endpoints import is_in_process_judge, parse_endpoint
 from faithtui.store.records import RunRow, RunSpec
 from faithtui.store.store import Store
 
@@ -78,7 +78,7 @@ def describe_parameters(store: Store, spec: RunSpec) -> str:
 def _format_address(ref: str, base_url: str | None) -> str:
     if ref.startswith("nli:"):
         return "none: its model is a file of this machine"
-    if is_part_of_program(ref):
+    if is_in_process_judge(ref):
         return "none: its replies are read from a file"
     try:
         endpoint = parse_endpoint(ref, base_url)

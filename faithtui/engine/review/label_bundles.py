@@ -55,7 +55,7 @@ def iter_bundle_lines(
     return format_bundle_lines(store.bundles.collect(run, reviewers))
 
 
-def export_labels(
+def write_bundle_file(
     store: Store,
     path: Path,
     run: RunId | None = None,
@@ -101,7 +101,7 @@ def merge_bundles_into_store(store: Store, paths: Sequence[Path]) -> MergeResult
     return MergeResult(merged, tuple(refusals), store.bundles.hash_all_current_labels())
 
 
-def suggest_remedy(conversation: UnmergedConversation) -> str:
+def suggest_fix_for_unmerged(conversation: UnmergedConversation) -> str:
     """Say what can be done about a conversation whose acts were not merged."""
     name = f"{conversation.conversation.source}/{conversation.conversation.key}"
     if conversation.why == "absent":

@@ -31,7 +31,7 @@ def add_missed_claim(
         InputError: It has no words or too many, or the judge extracted it.
         StoreError: There is no such answer, or it cannot be written.
     """
-    claim = store.missed_claims.add_claim(item, turn, text, span)
+    claim = store.missed_claims.find_or_add_missed_claim(item, turn, text, span)
     return _record_answer_event(store, run, claim, reviewer, LabelMark.MISSED)
 
 

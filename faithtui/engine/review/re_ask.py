@@ -29,9 +29,9 @@ from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
-    make_refused_parameters,
     open_run_judge,
-    rebuild_metric,
+    read_refused_parameters,
+    rebuild_and_check_metric,
 )
 from faithtui.engine.runs.run_writer import RunWriter, StoreImages, StoreReplyCache
 from faithtui.errors import StoreError
@@ -90,14 +90,14 @@ async def re_ask_claim(
     environment = environment or RunEnvironment()
     writer = RunWriter(store)
     writer.unstored.recover_into_store(store)
-    view = store.runs.review_view(item, asked_by)
+    view = store.runs.read_review_view(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
     if shown is None:
         raise StoreError(f"there is no claim {claim} in this conversation; reload it")
     row = view.run
-    metric = rebuild_metric(store, row)
+    metric = rebuild_and_check_metric(store, row)
     if judge is None:
-        judge = open_run_judge(row, environment, refused=make_refused_parameters(store, row))
+        judge = open_run_judge(row, environment, refused=read_refused_parameters(store, row))
     conversation = store.conversations.get(view.item.conversation)
     check_image_addresses(
         list_address_only_images(conversation.images), row.spec.judge, environment.image_hosts

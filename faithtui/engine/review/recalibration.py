@@ -20,7 +20,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_recalibration_refusal,
-    normalise_weights,
+    scale_weights_to_effective_size,
 )
 from faithtui.agreement.statistics.recalibration import (
     Recalibration,
@@ -131,13 +131,13 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
                 "probabilities can be recalibrated: faithtui run --judge offline"
             )
         rows = [row]
-    found, left_out = _collect_labels(store, rows, with_others=run is None)
+    found, left_out = _collect_labelled_claims_of_runs(store, rows, with_others=run is None)
     refusal = explain_recalibration_refusal([each for _, each in found.values()])
     if refusal is not None:
         raise ConfigError(refusal + _format_left_out(left_out))
     counting = [(number, each) for number, each in found.values() if each.is_drawn]
     used = {number for number, _ in counting}
-    labelled = normalise_weights([each for _, each in counting])
+    labelled = scale_weights_to_effective_size([each for _, each in counting])
     return RecalibrationPreview(
         make_offline_fingerprint(),
         tuple(row.id for row in rows if row.id in used),
@@ -204,7 +204,7 @@ def find_current_threshold(store: Store) -> StoredRecalibration | None:
     return store.recalibrations.find_in_force(make_offline_fingerprint() + _VERDICTS)
 
 
-def read_threshold(stored: StoredRecalibration) -> float:
+def read_yes_probability_threshold(stored: StoredRecalibration) -> float:
     """Read from which probability as shipped on a claim gets `yes`."""
     return round(stored.fitted.undo(0.5), 6)
 
@@ -228,7 +228,11 @@ def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | Non
         "intercept": fitted.intercept,
         "labels": max(each.labels for each in standing),
     }
-    return kept if verdicts is None else {**kept, "threshold": read_threshold(verdicts)}
+    return (
+        kept
+        if verdicts is None
+        else {**kept, "threshold": read_yes_probability_threshold(verdicts)}
+    )
 
 
 def read_run_calibration(kept: Mapping[str, object] | None) -> Calibration | None:
@@ -252,7 +256,7 @@ def _is_current_version(row: RunRow) -> bool:
     )
 
 
-def _collect_labels(
+def _collect_labelled_claims_of_runs(
     store: Store, rows: list[RunRow], *, with_others: bool
 ) -> tuple[dict[ClaimId, tuple[RunId, LabelledProbability]], Mapping[LeftOut, int]]:
     """Collect the labelled claims of some runs, each once, and say why others do not count.
@@ -277,7 +281,7 @@ def _collect_labels(
             elif claim not in found or (each.is_drawn and not found[claim][1].is_drawn):
                 found[claim] = (row.id, each)
     reasons |= {claim: LeftOut.IN_VIEW for claim, (_, each) in found.items() if not each.is_drawn}
-    others = _list_other_claims(store, rows) if with_others else set()
+    others = _list_labelled_claims_of_other_runs(store, rows) if with_others else set()
     reasons |= {claim: LeftOut.OTHER_RUNS for claim in others - reasons.keys()}
     counted = {claim for claim, (_, each) in found.items() if each.is_drawn}
     left_out = Counter(reason for claim, reason in reasons.items() if claim not in counted)
@@ -285,7 +289,7 @@ def _collect_labels(
     return found, {each: left_out[each] for each in LeftOut if left_out[each]}
 
 
-def _list_other_claims(store: Store, rows: list[RunRow]) -> set[ClaimId]:
+def _list_labelled_claims_of_other_runs(store: Store, rows: list[RunRow]) -> set[ClaimId]:
     """List the labelled claims of all other runs."""
     known = {row.id for row in rows}
     return {
@@ -332,7 +336,7 @@ def _list_labelled_claims(
         if reading.state is LabelState.UNREVIEWED:
             continue
         weight = weights.get(reading.claim) if is_random else 1.0
-        reason = _explain_left_out(reading, labels, weight)
+        reason = _find_left_out_reason(reading, labels, weight)
         if reason is not None:
             yield reading.claim, reason
             continue
@@ -358,7 +362,9 @@ def _list_labelled_claims(
         yield claim, replace(each, weight=each.weight / mean)
 
 
-def _explain_left_out(reading: ClaimUnit, labels: LabelSet, weight: float | None) -> LeftOut | None:
+def _find_left_out_reason(
+    reading: ClaimUnit, labels: LabelSet, weight: float | None
+) -> LeftOut | None:
     """Say why a claim that somebody acted on does not count; None: it does, or nobody drew it.
 
     Args:

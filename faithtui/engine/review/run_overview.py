@@ -57,14 +57,14 @@ class RunTrust:
 
 def count_verdicts_and_scores(store: Store, row: RunRow) -> RunCounts:
     """Count verdicts and scores of a run."""
-    return _count_scores(
+    return _make_run_counts(
         store.run_contents.count_judge_labels(row.id),
         store.run_contents.read_windowed_scores(row.id),
         row.spec.rule,
     )
 
 
-def _count_scores(
+def _make_run_counts(
     labels: Mapping[str, LabelCount], scores: Sequence[float], rule: ScoringRule
 ) -> RunCounts:
     bins = [0] * BINS
@@ -77,7 +77,7 @@ def _count_scores(
     return RunCounts(labels, tuple(bins), passed)
 
 
-def read_run_trust(store: Store, run: RunId) -> RunTrust:
+def compute_run_trust(store: Store, run: RunId) -> RunTrust:
     """Compute how far the judge of a run can be trusted.
 
     Reads all labels of the run: a quarter of a second for a thousand answers.

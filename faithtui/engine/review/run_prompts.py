@@ -56,7 +56,7 @@ def explain_imported_run_unknowns(run: RunId) -> str:
     return f"run {run} was imported: nothing was asked, its prompts and parameters are not known"
 
 
-def load_run_prompts(store: Store, spec: RunSpec) -> PromptSet:
+def load_run_prompts_without_examples(store: Store, spec: RunSpec) -> PromptSet:
     """Load the texts of a run, without its examples.
 
     Raises:
@@ -70,7 +70,7 @@ def load_run_prompts(store: Store, spec: RunSpec) -> PromptSet:
     return load_prompts(spec.metric, steps, spec.prompts_dir, FIRST_VERSION)
 
 
-def read_run_prompts(store: Store, run: RunId) -> RunPrompts:
+def read_run_prompts_with_examples(store: Store, run: RunId) -> RunPrompts:
     """Read the texts that a run sends, examples included.
 
     Raises:
@@ -82,7 +82,7 @@ def read_run_prompts(store: Store, run: RunId) -> RunPrompts:
         raise StoreError(explain_imported_run_unknowns(run))
     try:
         examples = read_stored_examples(store, spec.example_set)
-        prompts = load_run_prompts(store, spec)
+        prompts = load_run_prompts_without_examples(store, spec)
         metric = build(spec.metric, spec.options, prompts=prompts, examples=examples)
     except ConfigError as error:
         raise _make_missing_prompts_error(run) from error

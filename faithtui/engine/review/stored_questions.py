@@ -19,11 +19,11 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     find_claims_to_judge,
     open_run_judge,
-    rebuild_metric,
+    rebuild_and_check_metric,
 )
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.store.records import CallRow, RunRow, StoredReply
 from faithtui.store.store import Store
 
@@ -80,7 +80,7 @@ async def _replay_stored_replies(
     Raises:
         FaithtuiError: The metric is not what it was, or cannot go on.
     """
-    metric = rebuild_metric(store, row)
+    metric = rebuild_and_check_metric(store, row)
     number = store.runs.item_rows([item])[0].conversation
     conversation = store.conversations.get(number)
     claims, _ = find_claims_to_judge(store, row.spec, number)
@@ -126,7 +126,7 @@ async def _make_silent_judge(row: RunRow) -> _SilentJudge:
     """Find out what questions depend on; without its key, a judge is taken to have no limits."""
     spec = row.spec
     silent = _SilentJudge(spec.judge, spec.judge_fingerprint)
-    if is_part_of_program(spec.judge):
+    if is_in_process_judge(spec.judge):
         return silent
     try:
         async with open_run_judge(row, RunEnvironment()) as judge:

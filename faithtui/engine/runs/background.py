@@ -93,7 +93,7 @@ class BackgroundRun:
         """
         return cls.resume(
             store,
-            run_planner.plan_run(store, request, environment=environment),
+            run_planner.save_planned_run(store, request, environment=environment),
             environment=environment,
             clock=clock,
         )
@@ -153,7 +153,7 @@ class BackgroundRun:
                 elapsed_s=elapsed,
                 eta_s=worked / fresh * left if fresh > 0 else None,
                 recent=tuple(self._recent),
-                gauges=read_gauges(self.control),
+                gauges=read_call_gauges(self.control),
                 trouble=self._trouble,
             )
 
@@ -170,11 +170,11 @@ class BackgroundRun:
     def yield_to_ui(self, seconds: float) -> None:
         """Rest for a moment, because somebody waits for the app. Any thread."""
         yielder, loop = self.control.ui_yielder, self._loop
-        yielder.delay_other_work(seconds)
+        yielder.pause_run(seconds)
         if loop is not None:
             # It may be in code of an SDK, which does not ask.
             with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
-                loop.call_soon_threadsafe(yielder.wait_for_turn)
+                loop.call_soon_threadsafe(yielder.wait_until_pause_ends)
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the end; False when it did not come in time."""
@@ -226,7 +226,7 @@ class BackgroundRun:
             self._state, self._reason, self._ended = state, reason, self._clock()
 
 
-def read_gauges(control: RunControl) -> Gauges:
+def read_call_gauges(control: RunControl) -> Gauges:
     """Read how the calls of a run go. Cheap; any thread."""
     tally, limiter = control.tally, control.limiter
     latencies = sorted(tally.latencies_ms)

@@ -58,7 +58,7 @@ class RunControl:
         now = 0.0 if self._paused_at is None else self._clock() - self._paused_at
         return self._paused_s + now
 
-    def set_workers(self, workers: int) -> int:
+    def set_max_in_flight(self, workers: int) -> int:
         """Change how many questions may be in flight; those in flight stay.
 
         Returns:

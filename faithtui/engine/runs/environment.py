@@ -8,9 +8,9 @@ from pathlib import Path
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
 from faithtui.judges.deadlines import TIMEOUT_S
-from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.providers.prices import PriceTable, read_price_table
 from faithtui.judges.recording import ReplyRecorder
-from faithtui.judges.redaction import Redact, load_redaction
+from faithtui.judges.redaction import Redact, load_and_try_redaction_hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class RunEnvironment:
     """Limits of accounts, over all runs of the process."""
     redact: Redact | None = None
     """Applied to every text before it leaves the process; None: nothing is."""
-    prices: PriceTable = field(default_factory=read_prices)
+    prices: PriceTable = field(default_factory=read_price_table)
     """What calls cost."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for seconds between two tries of a question."""
@@ -65,8 +65,8 @@ def make_run_environment(
     """
     return RunEnvironment(
         RateLimiters(SpeedLimit(requests_per_minute, tokens_per_minute)),
-        None if redact is None else load_redaction(redact),
-        read_prices(prices),
+        None if redact is None else load_and_try_redaction_hook(redact),
+        read_price_table(prices),
         image_hosts=image_hosts,
         timeout_s=TIMEOUT_S if timeout_s is None else timeout_s,
     )

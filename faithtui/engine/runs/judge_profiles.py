@@ -45,15 +45,15 @@ def choose_profile(
                 f"judge {judge} takes no parameters, and {', '.join(named)} would change nothing: "
                 "leave that out, or choose a model of a provider"
             )
-        return JudgeProfile.from_values({**own, **typed}, NO_PARAMETERS)
-    profile = JudgeProfile.from_values(settings.get(EVERY_JUDGE, {}))
-    profile = JudgeProfile.from_values(own, profile)
+        return JudgeProfile.read({**own, **typed}, NO_PARAMETERS)
+    profile = JudgeProfile.read(settings.get(EVERY_JUDGE, {}))
+    profile = JudgeProfile.read(own, profile)
     for name, text in read_environment_parameters(environ).items():
         try:
-            profile = JudgeProfile.from_values({name: text}, profile)
+            profile = JudgeProfile.read({name: text}, profile)
         except ConfigError as error:
             raise ConfigError(f"environment variable {VARIABLES[name]}: {error}") from error
-    return JudgeProfile.from_values(typed, profile)
+    return JudgeProfile.read(typed, profile)
 
 
 def read_environment_parameters(environ: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,10 @@ from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
-from faithtui.engine.review.run_prompts import explain_imported_run_unknowns, load_run_prompts
+from faithtui.engine.review.run_prompts import (
+    explain_imported_run_unknowns,
+    load_run_prompts_without_examples,
+)
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
@@ -42,7 +45,7 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.engine.runs.run_log import log_unscored_conversation, make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
-from faithtui.engine.runs.verbose_steps import format_steps
+from faithtui.engine.runs.verbose_steps import format_windows_and_score
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.parameters import RefusedParameters
@@ -112,7 +115,7 @@ class RunExecution:
         return self.counts
 
 
-async def execute_opened_run(
+async def execute_run_and_record_end(
     store: Store,
     row: RunRow,
     metric: Metric[Any],
@@ -161,7 +164,7 @@ async def execute_opened_run(
             state, reason = RunState.CANCELLED, None
             try:
                 # What is with the provider is answered, and paid for, whoever waits for it.
-                if store.batches.sum_outstanding(run).questions:
+                if store.batches.sum_outstanding_of_run(run).questions:
                     state = RunState.WAITING
                 store.runs.set_state(run, state)
                 row = store.runs.row(run)
@@ -184,7 +187,7 @@ async def execute_opened_run(
             # The run has ended: a check that is given up, or cannot be written, leaves it
             # unchecked.
             with contextlib.suppress(StoreError):
-                await execution.checks.check_remaining_items(run)
+                await execution.checks.check_unchecked_conversations(run)
         finally:
             emit(RunEnded(run, state, reason, execution.update_progress()))
     return state
@@ -221,7 +224,9 @@ def _make_execution(
     return execution
 
 
-async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -> None:
+async def judge_and_save_conversation(
+    execution: RunExecution, asker: Asker, item: PendingItem
+) -> None:
     """Judge one conversation and store it, window by window."""
     store, metric = execution.store, execution.metric
     conversation = store.conversations.get(item.conversation)
@@ -231,7 +236,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
         claims, skipped = find_claims_to_judge(store, execution.row.spec, item.conversation)
     if skipped is not None:
         log_unscored_conversation(execution.row, conversation, ItemState.SKIPPED, skipped)
-        await _finish_item(execution, item.id, ItemState.SKIPPED, skipped)
+        await _finish_conversation(execution, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
     ask = asker.bind_to_item(item.id, asked_after=item.asked_after)
@@ -243,18 +248,20 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
         )
         findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
-        failures = await _store_windows(execution, item, assessments)
+        failures = await _save_windows_and_list_failures(execution, item, assessments)
         conclusion = await drive_questions(metric.conclude(assessments), ask)
         if metric.verbose_mode:
             title = f"{conversation.source}/{conversation.key}"
-            execution.on_steps(format_steps(title, metric.spec, assessments, conclusion))
+            execution.on_steps(
+                format_windows_and_score(title, metric.spec, assessments, conclusion)
+            )
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:
         why_failed = f"{type(error).__name__}: {error}"
         log_unscored_conversation(execution.row, conversation, ItemState.FAILED, why_failed)
-        await _finish_item(execution, item.id, ItemState.FAILED, why_failed)
-        execution.breaker.count_conversation(str(error).rstrip("."))
+        await _finish_conversation(execution, item.id, ItemState.FAILED, why_failed)
+        execution.breaker.record_failed_conversation_or_stop(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
@@ -267,7 +274,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     missing = None
     if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
         missing = conclusion.score.reason
-    await _finish_item(
+    await _finish_conversation(
         execution,
         item.id,
         state,
@@ -279,7 +286,7 @@ async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -
     why = reason or missing
     if why is not None:
         log_unscored_conversation(execution.row, conversation, state, why)
-        execution.breaker.count_conversation(why.rstrip("."))
+        execution.breaker.record_failed_conversation_or_stop(why.rstrip("."))
 
 
 def find_claims_to_judge(
@@ -308,7 +315,7 @@ def find_claims_to_judge(
             return None, None
 
 
-async def _store_windows(
+async def _save_windows_and_list_failures(
     execution: RunExecution, item: PendingItem, assessments: Sequence[Assessment]
 ) -> list[str]:
     """Store each window whole, and say why windows failed."""
@@ -333,7 +340,7 @@ async def _store_windows(
     return failures
 
 
-async def _finish_item(
+async def _finish_conversation(
     execution: RunExecution,
     item: ItemId,
     state: ItemState,
@@ -343,7 +350,7 @@ async def _finish_item(
     *,
     incomplete: bool = False,
 ) -> None:
-    finish = execution.store.runs.finish_item
+    finish = execution.store.runs.score_and_finish_item
     await execution.writer.write_in_shared_transaction(
         finish, item, state, reason, conclusion, checked
     )
@@ -353,7 +360,7 @@ async def _finish_item(
     execution.emit(ItemFinished(execution.row.id, item, state, progress, incomplete))
 
 
-def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
+def rebuild_and_check_metric(store: Store, row: RunRow) -> Metric[Any]:
     """Build the run's metric, with the texts it was begun with, and see that it asks the same.
 
     Raises:
@@ -370,7 +377,7 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     metric = build(
         spec.metric,
         spec.options,
-        prompts=load_run_prompts(store, spec),
+        prompts=load_run_prompts_without_examples(store, spec),
         examples=read_stored_examples(store, spec.example_set),
     )
     if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
@@ -381,7 +388,7 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     return metric
 
 
-def check_run_judge(row: RunRow, redact: Redact | None) -> None:
+def check_judge_unchanged(row: RunRow, redact: Redact | None) -> None:
     """See that a run's judge is still the one it was begun with, its parameters included.
 
     Raises:
@@ -420,7 +427,7 @@ def open_run_judge(
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
     """
-    check_run_judge(row, environment.redact)
+    check_judge_unchanged(row, environment.redact)
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,
@@ -434,7 +441,7 @@ def open_run_judge(
     )
 
 
-def make_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
+def read_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
     """Recall what the model of a run does not take; what else it refuses is kept."""
     fingerprint = row.spec.judge_fingerprint
     if not row.spec.profile.parameters:

@@ -14,7 +14,9 @@ from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
 
 
-def read_runs(store: Store, clock: Callable[[], datetime] = utc_now) -> tuple[RunRow, ...]:
+def read_runs_marking_interrupted(
+    store: Store, clock: Callable[[], datetime] = utc_now
+) -> tuple[RunRow, ...]:
     """List all runs as `Runs.rows` does, interrupted ones told from running ones."""
     return show_dead_runs_as_interrupted(store, store.runs.rows(), clock)
 

@@ -19,7 +19,7 @@ from faithtui.errors import ConfigError
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.batches import refuse_judge_without_batches
 from faithtui.judges.registry import (
-    choose_judge_profile,
+    check_and_adapt_judge_profile,
     find_missing_key_variable,
     is_prompt_based,
     judge_fingerprint,
@@ -30,7 +30,7 @@ from faithtui.store.records import RunSettings, RunSpec
 from faithtui.store.store import Store
 
 
-def plan_runs(
+def save_planned_runs(
     store: Store, requests: Sequence[RunRequest], environment: RunEnvironment
 ) -> list[RunId]:
     """Plan all runs of an order before the first begins, so that a slip in the last costs nothing.
@@ -52,7 +52,7 @@ def plan_runs(
         key = find_metric(request.metric).spec.key
         if judges_share_claims(request):
             request = replace(request, claims_run=first.get(key))
-        planned.append(plan_run(store, request, environment=environment))
+        planned.append(save_planned_run(store, request, environment=environment))
         first.setdefault(key, planned[-1])
     return planned
 
@@ -68,7 +68,7 @@ def judges_share_claims(request: RunRequest) -> bool:
     )
 
 
-def plan_run(
+def save_planned_run(
     store: Store,
     request: RunRequest,
     *,
@@ -115,7 +115,7 @@ def plan_run(
 def draft_run(
     store: Store, request: RunRequest, examples: Sequence[Example], environment: RunEnvironment
 ) -> tuple[RunSpec, Metric[Any], tuple[ConversationId, ...]]:
-    """Check an order as `plan_run` does, and write nothing down. A key is not looked for.
+    """Check an order as `save_planned_run` does, and write nothing down. A key is not looked for.
 
     Args:
         store: Where the conversations are.
@@ -127,7 +127,7 @@ def draft_run(
         The run, whose examples have no name before they are kept; its metric; what it runs over.
 
     Raises:
-        ConfigError: As `plan_run`, but for the key.
+        ConfigError: As `save_planned_run`, but for the key.
     """
     metric = build_request_metric(request, examples)
     check_concurrency(request.concurrency)
@@ -137,7 +137,7 @@ def draft_run(
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"
         )
-    profile = choose_judge_profile(judge, request.profile)
+    profile = check_and_adapt_judge_profile(judge, request.profile)
     request = replace(request, profile=profile)
     calibration = make_run_calibration(store, judge)
     fingerprint = judge_fingerprint(

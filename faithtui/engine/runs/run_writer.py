@@ -19,7 +19,7 @@ from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.store.records import CallContext, RunTotals, StoredReply
 from faithtui.store.store import Store
 
@@ -209,7 +209,7 @@ class StoreImages:
             ImagesNotSupported: Its address alone is, and nobody is sent it.
         """
         found = self.store.images.read(image.sha256)
-        if found.data is None and not is_part_of_program(self.judge):
+        if found.data is None and not is_in_process_judge(self.judge):
             check_image_address(found.image, self.judge, self.hosts)
         return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)
 

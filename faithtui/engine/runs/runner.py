@@ -16,7 +16,7 @@ from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run_image_hosts
+from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
@@ -27,11 +27,11 @@ from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
     emit_future_parameter_refusals,
-    execute_opened_run,
-    judge_item,
-    make_refused_parameters,
+    execute_run_and_record_end,
+    judge_and_save_conversation,
     open_run_judge,
-    rebuild_metric,
+    read_refused_parameters,
+    rebuild_and_check_metric,
 )
 from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
 from faithtui.errors import JudgeError, StoreError
@@ -83,13 +83,15 @@ async def execute_run(
     environment = environment or RunEnvironment()
     UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.row(run)
-    metric = rebuild_metric(store, row)
-    check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
+    metric = rebuild_and_check_metric(store, row)
+    check_image_hosts_of_unfinished_run(
+        store, row, environment.image_hosts, with_unfinished=retry_unfinished
+    )
     control = control or RunControl(row.spec.concurrency)
-    refused = make_refused_parameters(store, row)
+    refused = read_refused_parameters(store, row)
     if judge is None:
         if row.spec.batch:
-            return await batch_run.advance_run(
+            return await batch_run.advance_run_without_waiting(
                 store,
                 run,
                 emit,
@@ -98,7 +100,7 @@ async def execute_run(
                 control=control,
                 environment=environment,
             )
-        judge = open_run_judge(row, environment, control.ui_yielder.wait_for_turn, refused)
+        judge = open_run_judge(row, environment, control.ui_yielder.wait_until_pause_ends, refused)
     if retry_unfinished:
         store.runs.reopen_unfinished_items(run)
         row = store.runs.row(run)
@@ -109,7 +111,7 @@ async def execute_run(
         async with opening as opened:
             return await _judge_pending_items(execution, opened, environment)
 
-    return await execute_opened_run(
+    return await execute_run_and_record_end(
         store, row, metric, control, emit, tell, open_and_judge, image_hosts=environment.image_hosts
     )
 
@@ -133,7 +135,7 @@ async def _judge_pending_items(
         left = row.conversations - row.done - row.failed - row.skipped
         workers = min(MOST_CONCURRENT, left)
         try:
-            await await_all(_run_worker(execution, asker) for _ in range(workers))
+            await await_all(_judge_until_none_left(execution, asker) for _ in range(workers))
         except STOPS_THE_RUN as error:
             await _drain_answers(execution, asker)
             return RunState.STOPPED, str(error)
@@ -148,7 +150,7 @@ async def _judge_pending_items(
             retries = execution.control.tally.retries
             if retries:
                 with contextlib.suppress(StoreError):
-                    store.calls.add_retries(row.id, retries)
+                    store.calls.add_to_run_retry_count(row.id, retries)
     return RunState.DONE, None
 
 
@@ -196,7 +198,7 @@ def _make_asker(
 
     recorder = environment.recorder
     if recorder is not None:
-        recorder.record_judge(judge.ref, judge.fingerprint, judge.context_window)
+        recorder.record_judge_of_next_replies(judge.ref, judge.fingerprint, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
@@ -220,18 +222,18 @@ def _make_asker(
         pace=execution.metric.pace,
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
         breaker=execution.breaker,
-        before_step=control.ui_yielder.wait_for_turn,
+        before_step=control.ui_yielder.wait_until_pause_ends,
         on_answer=None if recorder is None else recorder.record_reply,
         answer_limit=row.spec.profile.max_tokens,
         fingerprint=row.spec.judge_fingerprint,
     )
 
 
-async def _run_worker(execution: RunExecution, asker: Asker) -> None:
+async def _judge_until_none_left(execution: RunExecution, asker: Asker) -> None:
     """Take conversations until there is none: a million of them are never a million tasks."""
     while True:
         async with execution.control.conversations:
             item = next(execution.pending_items, None)
             if item is None:
                 return
-            await judge_item(execution, asker, item)
+            await judge_and_save_conversation(execution, asker, item)

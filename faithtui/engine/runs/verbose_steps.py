@@ -8,7 +8,7 @@ from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 
 
-def format_steps(
+def format_windows_and_score(
     title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
 ) -> str:
     """Tell what was found in each window, in order, and what came of it.
@@ -23,11 +23,11 @@ def format_steps(
         Lines safe for a terminal, without a line break at the end.
     """
     return "\n".join(
-        make_visible_line(line) for line in _format_lines(title, spec, assessments, conclusion)
+        make_visible_line(line) for line in _iter_window_lines(title, spec, assessments, conclusion)
     )
 
 
-def _format_lines(
+def _iter_window_lines(
     title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
 ) -> Iterator[str]:
     yield f"{spec.title} of {title}"
@@ -44,16 +44,16 @@ def _format_lines(
             yield f"      - {verdict.label or 'no verdict'}: {verdict.claim.text}{reason}"
             if verdict.word is not None and verdict.word != verdict.label:
                 yield f"        the judge wrote: {verdict.word}"
-        yield f"    score: {describe_score(assessment.score)}"
+        yield f"    score: {format_score_or_reason(assessment.score)}"
         if assessment.reason:
             yield f"    reason: {assessment.reason}"
     outcome = {None: "", True: ", passed", False: ", not passed"}[conclusion.success]
-    yield f"  score: {describe_score(conclusion.score)}{outcome}"
+    yield f"  score: {format_score_or_reason(conclusion.score)}{outcome}"
     if conclusion.reason:
         yield f"  reason: {conclusion.reason}"
 
 
-def describe_score(score: Score) -> str:
+def format_score_or_reason(score: Score) -> str:
     """Write a score, or why there is none."""
     if score.value is None:
         return f"{score.state.value}: {score.reason}"

@@ -34,11 +34,11 @@ class UiYielder:
         self._until = 0.0
         self._next = 0.0
 
-    def delay_other_work(self, seconds: float) -> None:
+    def pause_run(self, seconds: float) -> None:
         """Let the run rest from now on for so long. Any thread."""
         self._until = self._seconds() + seconds
 
-    def wait_for_turn(self) -> None:
+    def wait_until_pause_ends(self) -> None:
         """Come back when a step may be taken."""
         now = self._seconds()
         if not self._next <= now < self._until:

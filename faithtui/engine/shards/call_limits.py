@@ -197,7 +197,7 @@ class _RemoteBudget:
         self._link = link
 
     async def reserve(self, worst: Expense) -> None:
-        reason = await _finish_or_give_back(
+        reason = await _await_or_give_back_if_cancelled(
             self._link.request("reserve", worst.nusd, worst.tokens),
             lambda refused: None if refused else self.charge(worst),
         )
@@ -214,7 +214,7 @@ class _RemoteLimiter:
         self._account = account
 
     async def start_request(self, tokens: int) -> float:
-        started: float = await _finish_or_give_back(
+        started: float = await _await_or_give_back_if_cancelled(
             self._link.request("start_request", self._account, tokens),
             lambda started: self._end_request("failure", started),
         )
@@ -234,7 +234,9 @@ class _RemoteLimiter:
         self._link.notify("end_request", self._account, outcome, started, said)
 
 
-async def _finish_or_give_back(asked: Awaitable[Any], give_back: Callable[[Any], None]) -> Any:
+async def _await_or_give_back_if_cancelled(
+    asked: Awaitable[Any], give_back: Callable[[Any], None]
+) -> Any:
     """Wait for what was asked for; whoever is cancelled meanwhile gives it back when it comes."""
     task = asyncio.ensure_future(asked)
     try:

@@ -98,7 +98,7 @@ class ShardJournal:
                 if retry_failed:
                     self._forget_failed()
             elif retry_failed:
-                self._begin_retry(results, shard)
+                self._restore_from_tables_for_retry(results, shard)
             else:
                 self.delete()
         except OSError as error:
@@ -121,7 +121,7 @@ class ShardJournal:
         """Say whether a conversation is finished."""
         return number < len(self._places) and self._places[number] >= 0
 
-    def add_finished(self, number: int, rows: MeasuredRows) -> None:
+    def append_finished_conversation(self, number: int, rows: MeasuredRows) -> None:
         """Note that a conversation is finished, with its rows.
 
         Raises:
@@ -136,13 +136,13 @@ class ShardJournal:
         )
         self._index_finished(number, rows.state, place)
 
-    def iter_finished(self) -> Iterator[MeasuredRows]:
+    def iter_finished_rows(self) -> Iterator[MeasuredRows]:
         """Give the rows of what is finished, in the order of the shard."""
         for place in self._places:
             if place >= 0:
                 yield MeasuredRows(*self._file.read_line(place)["rows"])
 
-    def iter_replies(self, shard: str) -> Iterator[dict[str, Any]]:
+    def iter_reply_rows(self, shard: str) -> Iterator[dict[str, Any]]:
         """Give the rows of the replies, in the order in which they came."""
         for line in self._file.iter_lines_starting_with(_REPLY_LINE):
             reply = line["reply"]
@@ -181,7 +181,7 @@ class ShardJournal:
         """Give the latest reply to the question with this key that could not be used, if any."""
         return self._find_in(self._unusable, key)
 
-    def find_rejection(self, key: str) -> str | None:
+    def find_rejection_reason(self, key: str) -> str | None:
         """Say why the question with this key will never be answered; None: it may be."""
         return self._rejected.get(key)
 
@@ -261,7 +261,7 @@ class ShardJournal:
             if place >= 0 and self._file.read_line(place)["state"] == ScoreState.FAILED.value:
                 self._forget_finished(number)
 
-    def _begin_retry(self, results: Path, shard: str) -> None:
+    def _restore_from_tables_for_retry(self, results: Path, shard: str) -> None:
         """Take over what the tables of a whole shard have, but for failed conversations.
 
         Raises:
@@ -278,7 +278,7 @@ class ShardJournal:
             )
         for rows in iter_measured_rows(results, shard):
             if rows.state is not ScoreState.FAILED:
-                self.add_finished(rows.conversation["number"], rows)
+                self.append_finished_conversation(rows.conversation["number"], rows)
         self._file.append({"taken_over": True})
         self._has_taken_over = True
         self._file.sync()
@@ -319,7 +319,7 @@ def sum_reply_costs(path: Path) -> Expense:
     return spent
 
 
-def delete_written_journal(results: Path, shard: str) -> None:
+def delete_leftover_journal(results: Path, shard: str) -> None:
     """Delete the journal of a whole shard that a kill left when its tables had all of it.
 
     One that is younger than the tables is kept: it has replies that they have not.

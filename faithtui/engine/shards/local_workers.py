@@ -56,7 +56,7 @@ async def measure_in_turn(
         on_progress: Told after each conversation and each shard.
         stop: Set to end the asking.
     """
-    limit, caps = read_limits(settings)
+    limit, caps = get_speed_and_budget_limits(settings)
     call_limits = LocalCallLimits(limit, caps, spent)
     outcomes: list[ShardOutcome] = []
     for shard in shards:
@@ -90,7 +90,7 @@ async def measure_in_processes(
     workers: int,
 ) -> list[ShardOutcome]:
     """Measure shards in several processes; see `measure_in_turn`."""
-    limit, caps = read_limits(settings)
+    limit, caps = get_speed_and_budget_limits(settings)
     server = CallLimitsServer(limit, caps, spent)
     # Not forked: this process has an event loop, and perhaps threads.
     context = multiprocessing.get_context("spawn")
@@ -145,7 +145,7 @@ _LOST = (
 )
 
 
-def read_limits(settings: MeasureSettings) -> tuple[SpeedLimit, BudgetCaps]:
+def get_speed_and_budget_limits(settings: MeasureSettings) -> tuple[SpeedLimit, BudgetCaps]:
     """Give what settings say of speed and money."""
     return (
         SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faithtui.domain.value_json import JsonFields
-from faithtui.engine.shards.measure_settings import find_differences
+from faithtui.engine.shards.measure_settings import describe_setting_differences
 from faithtui.engine.shards.results_schema import FORMAT, MANIFEST, MANIFEST_LOCK
 from faithtui.engine.shards.shard_source import Shard, add_address_to_name
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -34,7 +34,7 @@ class Manifest:
     """Each with `name`, `address`, `source` and `size` of its file."""
 
 
-def write_manifest(
+def write_or_extend_manifest(
     results: Path,
     settings: JsonFields,
     source: str,
@@ -125,9 +125,9 @@ def reuse_stored_shard_names(results: Path, shards: Sequence[Shard]) -> tuple[Sh
 
 
 def _check_settings(results: Path, wanted: Manifest, found: Manifest) -> None:
-    differences = find_differences(wanted.settings, found.settings)
+    differences = describe_setting_differences(wanted.settings, found.settings)
     if wanted.shard_size != found.shard_size:
-        differences += find_differences(
+        differences += describe_setting_differences(
             {"shard size": wanted.shard_size}, {"shard size": found.shard_size}
         )
     if differences:

@@ -17,9 +17,9 @@ from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.library.judge_session import CONCURRENCY, AskingOptions
 from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice
-from faithtui.judges.providers.prices import read_prices
-from faithtui.judges.redaction import load_redaction
-from faithtui.judges.registry import choose_judge_profile, judge_fingerprint
+from faithtui.judges.providers.prices import read_price_table
+from faithtui.judges.redaction import load_and_try_redaction_hook
+from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, options_to_json
 
@@ -87,8 +87,8 @@ class MeasureSettings:
             budget_tokens=self.budget_tokens,
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
-            redact=None if self.redact is None else load_redaction(self.redact),
-            prices=read_prices(self.prices),
+            redact=None if self.redact is None else load_and_try_redaction_hook(self.redact),
+            prices=read_price_table(self.prices),
         )
         options.check()
         return options
@@ -101,8 +101,8 @@ class MeasureSettings:
         """
         metric = self.build_metric()
         judge = metric.judge or self.judge
-        profile = choose_judge_profile(judge, self.profile)
-        redact = None if self.redact is None else load_redaction(self.redact)
+        profile = check_and_adapt_judge_profile(judge, self.profile)
+        redact = None if self.redact is None else load_and_try_redaction_hook(self.redact)
         fingerprint = judge_fingerprint(judge, self.base_url, profile=profile, redact=redact)
         prompts = metric.prompts.without_examples
         return {
@@ -132,7 +132,9 @@ _CHANGES_NOTHING: Final = frozenset(("faithtui", "prompt_set"))
 """Another version asks the same where metric, prompts and judge are the same."""
 
 
-def find_differences(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> list[str]:
+def describe_setting_differences(
+    wanted: Mapping[str, Json], found: Mapping[str, Json]
+) -> list[str]:
     """Say in which settings two descriptions differ, each with both values.
 
     Args:
@@ -147,7 +149,7 @@ def find_differences(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> l
         if name in _CHANGES_NOTHING or here == there:
             continue
         if isinstance(here, Mapping) and isinstance(there, Mapping):
-            differences += find_differences(here, there)
+            differences += describe_setting_differences(here, there)
         else:
             differences.append(f"{name} is {_shorten(here)} here and {_shorten(there)} there")
     return differences

@@ -9,34 +9,37 @@ from typing import Final
 
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
-from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
+from faithtui.engine.interrupts import (
+    run_until_done_or_cancelled_twice,
+    run_until_done_or_interrupted,
+)
 from faithtui.engine.library.judge_session import CONCURRENCY
-from faithtui.engine.shards.journal import delete_written_journal, sum_reply_costs
+from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
     measure_in_processes,
     measure_in_turn,
 )
-from faithtui.engine.shards.manifest import reuse_stored_shard_names, write_manifest
+from faithtui.engine.shards.manifest import reuse_stored_shard_names, write_or_extend_manifest
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.results_schema import (
     JOURNAL,
     get_table_file,
-    list_whole_shards,
+    list_finished_shards,
     require_pyarrow,
 )
 from faithtui.engine.shards.shard_source import (
     Shard,
-    check_address,
+    check_address_has_no_key,
     find_shard,
-    is_remote,
+    is_object_store_address,
     list_shards,
 )
 from faithtui.engine.shards.shard_worker import ShardOutcome
-from faithtui.engine.shards.table_reader import count_failed
+from faithtui.engine.shards.table_reader import count_failed_conversations
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
-from faithtui.formats.readers.registry import AUTO, find_reader
+from faithtui.formats.readers.registry import AUTO, get_reader_by_name
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.registry import find_missing_key_variable
 from faithtui.paths import expand_home
@@ -219,10 +222,10 @@ def measure_shards(
         on=on,
         ray_address=ray_address,
     )
-    return execute_request(request, on_progress)
+    return measure_unfinished_shards(request, on_progress)
 
 
-def execute_request(
+def measure_unfinished_shards(
     request: MeasureRequest,
     on_progress: ProgressSink = lambda outcome: None,
     on_plan: Callable[[int, int], None] = lambda shards, whole: None,
@@ -242,8 +245,8 @@ def execute_request(
     """
     require_pyarrow()
     # A path has one slash where an address has two.
-    check_address(str(request.results))
-    if is_remote(str(request.results).replace(":/", "://", 1)):
+    check_address_has_no_key(str(request.results))
+    if is_object_store_address(str(request.results).replace(":/", "://", 1)):
         raise ConfigError(
             f"results go into a folder of a file system, and {request.results} is an address: "
             "journals of shards under way are locked and grow there. Name a folder with -o, and "
@@ -268,7 +271,7 @@ def execute_request(
         raise ConfigError("--ray-address goes with --on ray; leave it out, or add --on ray")
     settings.make_asking_options()
     if settings.choice.name != AUTO:
-        find_reader(settings.choice.name)
+        get_reader_by_name(settings.choice.name)
     described = settings.to_manifest_json()
     if settings.wave is None:
         check_key(settings)
@@ -282,15 +285,15 @@ def execute_request(
     )
     every = reuse_stored_shard_names(results, every)
     shards = every if request.shard is None else select_shards(every, request.shard)
-    write_manifest(results, described, request.source, request.shard_size, every)
-    whole = set(list_whole_shards(results))
+    write_or_extend_manifest(results, described, request.source, request.shard_size, every)
+    whole = set(list_finished_shards(results))
     if settings.retry_failed:
         wanted = whole.intersection(each.name for each in shards)
         whole = {each for each in wanted if not _may_have_failed(results, each)}
     waiting = [each for each in shards if each.name not in whole]
     for each in shards:
         if each.name in whole:
-            delete_written_journal(results, each.name)
+            delete_leftover_journal(results, each.name)
     on_plan(len(shards), len(shards) - len(waiting))
     outcomes = _measure_on_workers(request, results, waiting, on_progress) if waiting else []
     done = sum(get_table_file(results, "conversations", each.name).exists() for each in shards)
@@ -305,7 +308,7 @@ def _may_have_failed(results: Path, shard: str) -> bool:
     Of the latter its worker says why, and the other shards are measured.
     """
     try:
-        return count_failed(results, shard) > 0
+        return count_failed_conversations(results, shard) > 0
     except InputError:
         return True
 
@@ -346,7 +349,7 @@ def _measure_on_workers(
     request: MeasureRequest, results: Path, waiting: Sequence[Shard], on_progress: ProgressSink
 ) -> list[ShardOutcome]:
     settings = request.settings
-    spent = sum_spent(results) if settings.has_budget else NO_EXPENSE
+    spent = sum_reply_costs_of_results(results) if settings.has_budget else NO_EXPENSE
     if request.workers > 1:
         # A large one that begins last is measured while the other workers have nothing to do.
         waiting = sorted(waiting, key=lambda each: each.size * each.share, reverse=True)
@@ -371,10 +374,10 @@ def _measure_on_workers(
             )
         return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
 
-    return run_until_done_or_interrupted(lambda: stop_gently_when_cancelled(measure_until))
+    return run_until_done_or_interrupted(lambda: run_until_done_or_cancelled_twice(measure_until))
 
 
-def sum_spent(results: Path) -> Expense:
+def sum_reply_costs_of_results(results: Path) -> Expense:
     """Add up what all replies of a results folder cost, those of shards under way too.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from faithtui.domain.conversation import Conversation, Passage, content_hash
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Conclusion, Verdict, claim_identity
+from faithtui.domain.verdicts import Conclusion, Verdict, make_claim_identity_key
 from faithtui.engine.library.judge_session import CallLog
 from faithtui.engine.library.measurement_result import Measurement
 from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
@@ -61,7 +61,7 @@ def make_measured_rows(
     )
     row = {
         **identity,
-        **_describe_conversation(record, conversation),
+        **_make_conversation_columns(record, conversation),
         "state": measured.score.state.value,
         "reason": measured.reason or measured.score.reason,
         "windowed": measured.scores.windowed.value,
@@ -71,7 +71,7 @@ def make_measured_rows(
         "claims": len(labels),
         **{name: labels.count(name) for name in (*_LABELS.values(), NO_VERDICT)},
         "integrity": measured.warning,
-        **_count_calls(log, measured.latency_ms),
+        **_make_call_columns(log, measured.latency_ms),
         "judgement": judgement_to_json_text(judgement) if measured.windows else None,
     }
     return MeasuredRows(row, _make_window_rows(identity, measured), claims)
@@ -111,7 +111,7 @@ def make_failed_rows(
         }
     else:
         identity = _make_key_columns(shard, number, record.found)
-        described = _describe_conversation(record, record.found)
+        described = _make_conversation_columns(record, record.found)
     row = {
         **identity,
         **described,
@@ -124,7 +124,7 @@ def make_failed_rows(
         "claims": 0,
         **dict.fromkeys((*_LABELS.values(), NO_VERDICT), 0),
         "integrity": "",
-        **_count_calls(log, sum(each.latency_ms for each in log.calls)),
+        **_make_call_columns(log, sum(each.latency_ms for each in log.calls)),
         "judgement": None,
     }
     return MeasuredRows(row, [], [])
@@ -139,7 +139,7 @@ def _make_key_columns(shard: str, number: int, conversation: Conversation) -> Ro
     }
 
 
-def _describe_conversation(record: ParsedRecord, conversation: Conversation) -> Row:
+def _make_conversation_columns(record: ParsedRecord, conversation: Conversation) -> Row:
     written = conversation_to_json(conversation, record.images)
     return {
         "line": record.line,
@@ -150,7 +150,7 @@ def _describe_conversation(record: ParsedRecord, conversation: Conversation) -> 
     }
 
 
-def _count_calls(log: CallLog, latency_ms: int) -> Row:
+def _make_call_columns(log: CallLog, latency_ms: int) -> Row:
     costs = [each.cost_usd for each in log.calls]
     known = [each for each in costs if each is not None]
     return {
@@ -183,7 +183,7 @@ def _make_claim_rows(identity: Row, measured: Measurement) -> list[Row]:
     found: dict[object, list[tuple[int, Verdict]]] = {}
     for window in measured.windows:
         for verdict in window.verdicts:
-            said = found.setdefault(claim_identity(verdict.claim), [])
+            said = found.setdefault(make_claim_identity_key(verdict.claim), [])
             if not said or said[-1][0] != window.window.position:
                 said.append((window.window.position, verdict))
     documents = _number_documents(measured.conversation)
@@ -194,7 +194,7 @@ def _make_claim_rows(identity: Row, measured: Measurement) -> list[Row]:
             "turn": said[0][1].claim.turn,
             "document": documents.get(said[0][1].claim.document),
             "claim": said[0][1].claim.text,
-            "label": _translate_label(labels, said[0][1].label),
+            "label": _get_polarity_word(labels, said[0][1].label),
             "raw": said[0][1].word,
             "reason": said[0][1].reason,
             "home_window": said[0][0],
@@ -216,7 +216,7 @@ def _number_documents(conversation: Conversation) -> Mapping[str | None, int]:
     return places
 
 
-def _translate_label(labels: LabelSet, name: str | None) -> str:
+def _get_polarity_word(labels: LabelSet, name: str | None) -> str:
     return NO_VERDICT if name is None else _LABELS[labels.get_label(name).polarity]
 
 
@@ -228,7 +228,7 @@ def _compute_uncertainty(verdicts: list[Verdict], labels: LabelSet) -> float:
     if home.label is None:
         return 1.0
     others = sum(each.label != home.label for each in verdicts) / len(verdicts)
-    return max(others, 0.5) if _translate_label(labels, home.label) == "idk" else others
+    return max(others, 0.5) if _get_polarity_word(labels, home.label) == "idk" else others
 
 
 def _to_json(value: object) -> str:

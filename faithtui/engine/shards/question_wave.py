@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from faithtui.engine.calls.answers_per_question import check_answers_left
-from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_usage
+from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_missing_token_counts
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
 from faithtui.engine.calls.send import CallCounts
@@ -32,7 +32,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.providers.batches import QuestionFile, open_question_file_format
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import read_price_table
 from faithtui.output_files import OWNER_ONLY, PART_OF_FILE, make_private_directory, move_into_place
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class WaveSender:
             JudgeUnusable: No other question can succeed either.
             AnswerOutstanding: It is in the file of questions.
         """
-        rejection = self._journal.find_rejection(asked.key)
+        rejection = self._journal.find_rejection_reason(asked.key)
         if rejection is not None:
             raise JudgeRequestRejected(rejection)
         result = self._read_answer(asked, request)
@@ -99,7 +99,7 @@ class WaveSender:
             self._write_question(asked, request)
             raise AnswerOutstanding
         asked.count.answers += 1
-        usage, is_estimated = fill_in_usage(request, result)
+        usage, is_estimated = fill_in_missing_token_counts(request, result)
         kept = make_stored_reply(
             result,
             usage,
@@ -145,7 +145,7 @@ class WaveSender:
         cost_nusd: int | None,
     ) -> None:
         self._tally.calls += 1
-        self._tally.get_step(step).calls += 1
+        self._tally.get_step_counts(step).calls += 1
         self._tally.tokens_in += tokens_in or 0
         self._tally.tokens_out += tokens_out or 0
         self._tally.cost_nusd += cost_nusd or 0
@@ -184,7 +184,7 @@ async def open_wave(
     lines = open_question_file_format(
         judge, base_url=settings.base_url, redact=asking.redact, profile=settings.profile
     )
-    pricing = TablePrices(read_prices(settings.prices), judge, settings.base_url, batch=True)
+    pricing = TablePrices(read_price_table(settings.prices), judge, settings.base_url, batch=True)
     target = folder / QUESTIONS / f"{shard}.jsonl"
     make_private_directory(target.parent)
     make_private_directory(folder / ANSWERS)

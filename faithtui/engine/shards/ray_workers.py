@@ -20,7 +20,7 @@ from faithtui.engine.shards.local_workers import (
     REPORT_S,
     ProgressSink,
     ReportThrottle,
-    read_limits,
+    get_speed_and_budget_limits,
 )
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import Shard
@@ -80,13 +80,15 @@ async def measure_on_ray(
     """
     workers = min(workers, len(shards))
     with _open_cluster(address, workers) as ray:
-        limit, caps = read_limits(settings)
+        limit, caps = get_speed_and_budget_limits(settings)
         name = f"faithtui-account-{hashlib.sha256(str(results).encode()).hexdigest()[:16]}"
         actor = ray.remote(CallLimitsServer).options(name=name, num_cpus=0, max_concurrency=_CALLS)
         server = actor.remote(limit, caps, spent)
         try:
             consuming = asyncio.create_task(
-                asyncio.to_thread(_run_dataset, ray, settings, shards, results, workers, server)
+                asyncio.to_thread(
+                    _measure_shards_with_ray_data, ray, settings, shards, results, workers, server
+                )
             )
             stopping = asyncio.create_task(stop.wait())
             while not consuming.done():
@@ -129,7 +131,7 @@ def _open_cluster(address: str | None, workers: int) -> Iterator[Any]:
             ray.shutdown()
 
 
-def _run_dataset(
+def _measure_shards_with_ray_data(
     ray: Any,
     settings: MeasureSettings,
     shards: Sequence[Shard],

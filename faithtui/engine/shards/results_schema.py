@@ -212,7 +212,7 @@ def get_table_file(results: Path, table: TableName, shard: str) -> Path:
     return results / table / f"{shard}.parquet"
 
 
-def list_whole_shards(results: Path) -> list[str]:
+def list_finished_shards(results: Path) -> list[str]:
     """List the shards of a results folder that are whole, in order of name.
 
     A shard is whole when its file of conversations is there: that one is moved into place last.

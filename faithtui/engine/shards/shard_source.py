@@ -25,10 +25,10 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
-    is_data_file,
+    is_data_file_name,
     list_files,
     make_shard_dataset_name,
-    open_dataset,
+    open_file_and_detect_format,
 )
 from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
 from faithtui.paths import expand_home
@@ -72,7 +72,7 @@ class Shard:
             ConfigError: There is no format of the name that was given.
         """
         with self._open_local_copy() as path:
-            dataset, file = open_dataset(path, choice, self.source)
+            dataset, file = open_file_and_detect_format(path, choice, self.source)
             with file:
                 sample = file.sample
                 if not sample.is_table:
@@ -103,7 +103,7 @@ class Shard:
     @contextmanager
     def _open_local_copy(self) -> Iterator[Path]:
         """Give a file of its own on this machine; a whole local file is read where it lies."""
-        if self.groups is None and not is_remote(self.address):
+        if self.groups is None and not is_object_store_address(self.address):
             yield Path(self.address)
             return
         with tempfile.TemporaryDirectory(prefix="faithtui-shard-") as folder:
@@ -153,9 +153,9 @@ def list_shards(
     text = str(address)
     if not text.strip():
         raise ConfigError("the source has no name; expected a file, a folder or a pattern")
-    check_address(text)
-    found = _list_remote(text) if is_remote(text) else _list_local(text)
-    written = WrittenFolders(_read_if_there, results, wave)
+    check_address_has_no_key(text)
+    found = _list_remote(text) if is_object_store_address(text) else _list_local(text)
+    written = WrittenFolders(_read_file_or_none, results, wave)
     if not _is_named_file(text, found):
         found = [each for each in found if not written.contains(each.address)]
     if written.counts:
@@ -176,7 +176,7 @@ def list_shards(
     for each in found:
         name = make_shard_dataset_name(Path(each.relative)) if source is None else source
         whole = Shard(_make_shard_name(each.relative), each.address, name, each.size)
-        shards += [whole] if shard_size is None else _cut_row_groups(whole, shard_size)
+        shards += [whole] if shard_size is None else _split_by_row_groups(whole, shard_size)
     return _make_names_unique(shards)
 
 
@@ -194,7 +194,7 @@ def find_shard(shards: Sequence[Shard], name: str) -> Shard:
     raise ConfigError(f"there is no shard `{name}`; known: {shown}{more}")
 
 
-def is_remote(address: str) -> bool:
+def is_object_store_address(address: str) -> bool:
     """Say whether an address names something in an object store."""
     return _SCHEME.match(address) is not None
 
@@ -204,7 +204,7 @@ def is_opened_by_pyarrow(address: str) -> bool:
     return address.partition("://")[0].lower() in _STORES
 
 
-def check_address(address: str) -> None:
+def check_address_has_no_key(address: str) -> None:
     """See that an address holds no key: it is printed, and written down with the results.
 
     Raises:
@@ -235,7 +235,7 @@ class _FoundFile:
 
 def _is_named_file(text: str, found: Sequence[_FoundFile]) -> bool:
     """Say whether a source is a file that was named, and no folder or pattern."""
-    if is_remote(text):
+    if is_object_store_address(text):
         return [each.address for each in found] == [text]
     return expand_home(text).is_file()
 
@@ -249,7 +249,7 @@ def _list_local(text: str) -> list[_FoundFile]:
     else:
         if not glob.has_magic(text):
             raise InputError("is not there", path=path)
-        base = _find_fixed_part(path)
+        base = _get_folder_before_wildcard(path)
         found = sorted(base.glob("/".join(path.parts[len(base.parts) :])))
         files = [each for each in found if each.is_file()]
     base = base.absolute()
@@ -259,7 +259,7 @@ def _list_local(text: str) -> list[_FoundFile]:
     ]
 
 
-def _find_fixed_part(pattern: Path) -> Path:
+def _get_folder_before_wildcard(pattern: Path) -> Path:
     """Give the folder of a pattern before its first wild card."""
     fixed = [*pattern.parts]
     for place, part in enumerate(fixed):
@@ -311,7 +311,7 @@ def _list_remote(address: str) -> list[_FoundFile]:
     for each in sorted(infos, key=lambda info: str(info.path)):
         relative = each.path.removeprefix(path).lstrip("/")
         is_wanted = (
-            is_data_file(Path(relative), Path())
+            is_data_file_name(Path(relative), Path())
             if pattern is None
             else _matches_pattern(relative, pattern)
         )
@@ -336,7 +336,7 @@ def _matches_pattern(path: str, pattern: str) -> bool:
     return _matches_pattern("/".join(names[1:]), "/".join(wanted[1:]))
 
 
-def _cut_row_groups(shard: Shard, size: int) -> list[Shard]:
+def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
     """Cut a Parquet file between row groups; other files stay whole."""
     pa = require_pyarrow()
     import pyarrow.parquet
@@ -373,7 +373,7 @@ def _make_row_group_shard(
 
 @contextmanager
 def _open_input(address: str) -> Iterator[Any]:
-    if not is_remote(address):
+    if not is_object_store_address(address):
         with Path(address).open("rb") as file:
             yield file
         return
@@ -382,13 +382,13 @@ def _open_input(address: str) -> Iterator[Any]:
         yield opened
 
 
-def _read_if_there(address: str) -> bytes | None:
+def _read_file_or_none(address: str) -> bytes | None:
     """Read a small file; None: there is none, or nobody may look.
 
     Raises:
         InputError: It is in an object store and cannot be read.
     """
-    if not is_remote(address):
+    if not is_object_store_address(address):
         try:
             return Path(address).read_bytes()
         except OSError:

@@ -23,7 +23,10 @@ from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts, QuestionSender
-from faithtui.engine.interrupts import run_until_done_or_interrupted, stop_gently_when_cancelled
+from faithtui.engine.interrupts import (
+    run_until_done_or_cancelled_twice,
+    run_until_done_or_interrupted,
+)
 from faithtui.engine.library.judge_session import (
     AnyJudge,
     AskingOptions,
@@ -46,7 +49,7 @@ from faithtui.engine.shards.question_wave import open_wave
 from faithtui.engine.shards.results_schema import get_table_file
 from faithtui.engine.shards.shard_source import Shard
 from faithtui.engine.shards.table_files import write_table_files
-from faithtui.engine.shards.table_reader import count_failed
+from faithtui.engine.shards.table_reader import count_failed_conversations
 from faithtui.errors import (
     FaithtuiError,
     ImageHostNotAllowed,
@@ -56,8 +59,8 @@ from faithtui.errors import (
     MetricError,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
-from faithtui.judges.providers.endpoints import is_part_of_program
-from faithtui.judges.registry import choose_judge_profile, judge_fingerprint
+from faithtui.judges.providers.endpoints import is_in_process_judge
+from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint
 from faithtui.metrics.base import Metric
 
 
@@ -127,14 +130,14 @@ async def measure_shard_async(
     """
     is_whole = get_table_file(results, "conversations", shard.name).exists()
     if is_whole and settings.retry_failed:
-        is_whole = await asyncio.to_thread(count_failed, results, shard.name) == 0
+        is_whole = await asyncio.to_thread(count_failed_conversations, results, shard.name) == 0
     if is_whole:
         return ShardOutcome(shard.name, is_whole=True, was_whole=True)
     metric = settings.build_metric()
     answering = metric.judge or judge or settings.judge
     asking = settings.make_asking_options()
-    is_free = isinstance(answering, str) and is_part_of_program(answering)
-    fingerprint = _find_fingerprint(settings, answering, asking)
+    is_free = isinstance(answering, str) and is_in_process_judge(answering)
+    fingerprint = _get_judge_fingerprint(settings, answering, asking)
     # It may read a long journal, or take over all tables, while other shards are asked about.
     opening = asyncio.to_thread(
         ShardJournal,
@@ -167,10 +170,12 @@ async def measure_shard_async(
         return work.get_outcome(is_whole=True)
 
 
-def _find_fingerprint(settings: MeasureSettings, judge: AnyJudge, asking: AskingOptions) -> str:
+def _get_judge_fingerprint(
+    settings: MeasureSettings, judge: AnyJudge, asking: AskingOptions
+) -> str:
     if not isinstance(judge, str):
         return str(getattr(judge, "fingerprint", ""))
-    profile = choose_judge_profile(judge, settings.profile)
+    profile = check_and_adapt_judge_profile(judge, settings.profile)
     return judge_fingerprint(judge, settings.base_url, profile=profile, redact=asking.redact)
 
 
@@ -220,7 +225,7 @@ class _ShardWork:
             sender=sender,
             tally=self.tally,
         )
-        with closing(self._read_records()) as self._records:
+        with closing(self._iter_unfinished_records()) as self._records:
             async with open_session(self._judge, asking, shared) as session:
                 await self._work_until_stopped(session, asking, stop)
 
@@ -250,7 +255,7 @@ class _ShardWork:
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(working, stopping, return_exceptions=True)
 
-    def _read_records(self) -> Generator[tuple[int, ParsedRecord]]:
+    def _iter_unfinished_records(self) -> Generator[tuple[int, ParsedRecord]]:
         """Give the records that are not finished; where a file breaks off, one that says why.
 
         Raises:
@@ -276,7 +281,7 @@ class _ShardWork:
                 rows = await self._measure_record(session, asking, number, record)
             except AnswerOutstanding:
                 continue  # it is taken up again when the answer is in a file
-            self._journal.add_finished(number, rows)
+            self._journal.append_finished_conversation(number, rows)
             self._on_progress(self.get_outcome(is_whole=False))
             # The offline judge answers without waiting; others of the loop get their turn here.
             await asyncio.sleep(0)
@@ -370,4 +375,4 @@ def measure_shard(
             settings, shard, results, on_progress=on_progress, stop=stop
         )
 
-    return run_until_done_or_interrupted(lambda: stop_gently_when_cancelled(measure_until))
+    return run_until_done_or_interrupted(lambda: run_until_done_or_cancelled_twice(measure_until))

@@ -39,9 +39,9 @@ def write_table_files(results: Path, shard: str, journal: ShardJournal) -> None:
             files = {
                 table: opened.enter_context(_TableFile(results, table, shard)) for table in TABLES
             }
-            for reply in journal.iter_replies(shard):
+            for reply in journal.iter_reply_rows(shard):
                 files["replies"].add(reply)
-            for each in journal.iter_finished():
+            for each in journal.iter_finished_rows():
                 files["conversations"].add(each.conversation)
                 for row in each.windows:
                     files["windows"].add(row)
@@ -85,26 +85,26 @@ class _TableFile:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._file, self._writer:
             if kind is None:
-                self._make_batch()
-                self._write_group()
+                self._rows_to_batch()
+                self._write_row_group()
 
     def add(self, row: dict[str, Any]) -> None:
         self._rows.append(row)
         if len(self._rows) >= _ROWS:
-            self._make_batch()
+            self._rows_to_batch()
         if self._bytes >= _GROUP_BYTES:
-            self._write_group()
+            self._write_row_group()
 
     def move_into_place(self) -> None:
         move_into_place(self._new, self._target, force=True)
 
-    def _make_batch(self) -> None:
+    def _rows_to_batch(self) -> None:
         batch = self._pa.RecordBatch.from_pylist(self._rows, self._schema)
         self._bytes += batch.nbytes
         self._batches.append(batch)
         self._rows.clear()
 
-    def _write_group(self) -> None:
+    def _write_row_group(self) -> None:
         self._writer.write_table(self._pa.Table.from_batches(self._batches, self._schema))
         self._batches.clear()
         self._bytes = 0

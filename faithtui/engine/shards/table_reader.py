@@ -16,7 +16,7 @@ _ROWS = 256
 """Rows that are held at a time."""
 
 
-def count_failed(results: Path, shard: str) -> int:
+def count_failed_conversations(results: Path, shard: str) -> int:
     """Count the conversations of a whole shard that failed.
 
     Raises:

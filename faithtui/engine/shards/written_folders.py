@@ -81,13 +81,13 @@ class WrittenFolders:
         return self._inner[folder]
 
     def _is_results(self, folder: str) -> bool:
-        settings = self._read_object(f"{folder}/{MANIFEST}").get("settings")
+        settings = self._read_json_object_or_empty(f"{folder}/{MANIFEST}").get("settings")
         return isinstance(settings, Mapping) and "judge_fingerprint" in settings
 
     def _is_wave(self, folder: str) -> bool:
-        return self._read_object(f"{folder}/{WAVE_MANIFEST}").get("kind") == _WAVE
+        return self._read_json_object_or_empty(f"{folder}/{WAVE_MANIFEST}").get("kind") == _WAVE
 
-    def _read_object(self, address: str) -> Mapping[str, Any]:
+    def _read_json_object_or_empty(self, address: str) -> Mapping[str, Any]:
         try:
             found: Any = json.loads(self._read_file(address) or b"null")
         except (ValueError, RecursionError):

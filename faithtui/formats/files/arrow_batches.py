@@ -105,14 +105,14 @@ def read_arrow_batches(path: Path) -> Iterator[Any]:
     number = 0
     with path.open("rb") as file, TemporaryFile() as unpacked:
         try:
-            for message in _order_messages(file):
+            for message in _iterate_dictionaries_before_batches(file):
                 number += message.kind == _BATCH
                 if message.kind == _SCHEMA:
                     fields = _read_schema(path, message)
                 elif fields is None:
                     _raise_value_error("no columns before its first batch")
                 elif message.kind == _DICTIONARY:
-                    _add_dictionary(message, fields, dictionaries, unpacked)
+                    _read_dictionary_batch_into(message, fields, dictionaries, unpacked)
                 elif message.kind == _BATCH:
                     yield from _read_batch(message, fields, dictionaries)
         except (IndexError, ValueError, RecursionError) as error:
@@ -126,21 +126,21 @@ def _raise_value_error(why: str) -> NoReturn:
     raise ValueError(why)
 
 
-def _order_messages(file: IO[bytes]) -> Iterator[_Message]:
+def _iterate_dictionaries_before_batches(file: IO[bytes]) -> Iterator[_Message]:
     """Give the messages of a stream in order; of a file, all dictionaries before the batches."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if file.read(len(_MAGIC)) == _MAGIC:
-        yield from _list_messages(file, size)
+        yield from _iterate_messages_listed_in_footer(file, size)
         return
     place: int | None = 0
     while place is not None and place < size:
-        message, place = _read_message(file, place, size)
+        message, place = _read_message_header_and_next_place(file, place, size)
         if message is not None:
             yield message
 
 
-def _list_messages(file: IO[bytes], size: int) -> Iterator[_Message]:
+def _iterate_messages_listed_in_footer(file: IO[bytes], size: int) -> Iterator[_Message]:
     """Give the messages of a file by what stands at its end: its beginning may be anything."""
     file.seek(max(0, size - 10))
     end = file.read(10)
@@ -161,12 +161,12 @@ def _list_messages(file: IO[bytes], size: int) -> Iterator[_Message]:
     for place, *_ in itertools.chain.from_iterable(blocks):
         if not 8 <= place < start:
             raise ValueError("a batch outside of the file")
-        message, _ = _read_message(file, place, start)
+        message, _ = _read_message_header_and_next_place(file, place, start)
         if message is not None:
             yield message
 
 
-def _read_message(
+def _read_message_header_and_next_place(
     file: IO[bytes], place: int, end: int
 ) -> tuple[_Message, int] | tuple[None, None]:
     """Read what describes a message, and say where the next one begins; None: no more come."""
@@ -234,7 +234,7 @@ def _iterate_fields(fields: tuple[_Field, ...]) -> Iterator[_Field]:
         yield from _iterate_fields(field.children)
 
 
-def _add_dictionary(
+def _read_dictionary_batch_into(
     message: _Message,
     fields: tuple[_Field, ...],
     dictionaries: dict[int, list[Column]],
@@ -272,8 +272,8 @@ def _read_batch(
                     middle = (first + last) // 2
                     left += [(middle, last), (first, middle)]
                     continue
-                problem = COLUMNS_ROW.find_problem(size.text)
-                problem = problem or RECORD_VALUES.find_problem(size.values)
+                problem = COLUMNS_ROW.find_size_problem(size.text)
+                problem = problem or RECORD_VALUES.find_size_problem(size.values)
                 yield problem or pa.RecordBatch.from_arrays(
                     [column.read(first, last) for column in columns], names
                 )
@@ -346,24 +346,32 @@ class _BatchReader:
                 f"column {field.name!r} has the type {kind}, which is not read; leave it out, or "
                 "write the file as JSON lines"
             )
-        validity = self._take_next_buffer()
+        validity = self._take_next_decompressed_buffer()
         if field.dictionary is not None:
-            numbers = FixedColumn(length, validity, self._take_next_buffer(), kind.index_type)
+            numbers = FixedColumn(
+                length, validity, self._take_next_decompressed_buffer(), kind.index_type
+            )
             return WordColumn(numbers, self._dictionaries.get(field.dictionary, ()))
         if types.is_string(kind) or types.is_binary(kind):
-            offsets = Offsets(self._take_next_buffer(), 4)
-            return TextColumn(length, validity, offsets, self._take_next_buffer(), kind)
+            offsets = Offsets(self._take_next_decompressed_buffer(), 4)
+            return TextColumn(
+                length, validity, offsets, self._take_next_decompressed_buffer(), kind
+            )
         if types.is_large_string(kind) or types.is_large_binary(kind):
-            offsets = Offsets(self._take_next_buffer(), 8)
-            return TextColumn(length, validity, offsets, self._take_next_buffer(), kind)
+            offsets = Offsets(self._take_next_decompressed_buffer(), 8)
+            return TextColumn(
+                length, validity, offsets, self._take_next_decompressed_buffer(), kind
+            )
         if types.is_string_view(kind) or types.is_binary_view(kind):
-            views = self._take_next_buffer()
+            views = self._take_next_decompressed_buffer()
             count = self._take_next_struct(self._view_counts)[0]
-            places = tuple(self._take_next_buffer() for _ in range(count))
+            places = tuple(self._take_next_decompressed_buffer() for _ in range(count))
             as_text = pa.large_string() if types.is_string_view(kind) else pa.large_binary()
             return ViewColumn(length, validity, views, places, as_text)
         if types.is_list(kind) or types.is_large_list(kind) or types.is_map(kind):
-            offsets = Offsets(self._take_next_buffer(), 8 if types.is_large_list(kind) else 4)
+            offsets = Offsets(
+                self._take_next_decompressed_buffer(), 8 if types.is_large_list(kind) else 4
+            )
             child = self._make_column(field.children[0])
             return ListColumn(length, validity, offsets, child, types.is_map(kind))
         if types.is_fixed_size_list(kind):
@@ -375,7 +383,7 @@ class _BatchReader:
                 raise ValueError(f"column {field.name!r} has fields of different lengths")
             names = tuple(child.name for child in field.children)
             return StructColumn(length, validity, children, names)
-        return FixedColumn(length, validity, self._take_next_buffer(), kind)
+        return FixedColumn(length, validity, self._take_next_decompressed_buffer(), kind)
 
     def _take_next_struct(self, numbers: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
         found = next(numbers, None)
@@ -383,7 +391,7 @@ class _BatchReader:
             raise ValueError("fewer columns than described")
         return found
 
-    def _take_next_buffer(self) -> ByteRange:
+    def _take_next_decompressed_buffer(self) -> ByteRange:
         """Take the next part of the body, unpacked."""
         offset, size = self._take_next_struct(self._buffers)
         body = self._body

@@ -166,7 +166,7 @@ class Offsets:
             raise ValueError("offsets that go back")
         return first, last
 
-    def rebase(self, found: Sequence[int]) -> Any:
+    def make_buffer_of_offsets_from_zero(self, found: Sequence[int]) -> Any:
         """Make a buffer of such offsets that begins at 0."""
         import pyarrow as pa
 
@@ -198,7 +198,7 @@ class TextColumn:
         found = self.offsets.read(start, stop)
         data = pa.py_buffer(self.values.read(found[0], found[-1] - found[0]))
         validity = _read_validity(self.validity, start, stop)
-        buffers = [validity, self.offsets.rebase(found), data]
+        buffers = [validity, self.offsets.make_buffer_of_offsets_from_zero(found), data]
         return pa.Array.from_buffers(self.kind, stop - start, buffers)
 
 
@@ -275,7 +275,10 @@ class ListColumn:
             kind = pa.map_(*(field.type for field in child.type))
         else:
             kind = (pa.list_ if self.offsets.width == 4 else pa.large_list)(child.type)
-        buffers = [_read_validity(self.validity, start, stop), self.offsets.rebase(found)]
+        buffers = [
+            _read_validity(self.validity, start, stop),
+            self.offsets.make_buffer_of_offsets_from_zero(found),
+        ]
         return pa.Array.from_buffers(kind, stop - start, buffers, children=[child])
 
 

@@ -80,7 +80,7 @@ class ByteStream:
             self.raw.close()
 
 
-def open_byte_stream(path: Path) -> ByteStream:
+def open_file_or_stdin_as_utf8(path: Path) -> ByteStream:
     """Open a file, or standard input for `-`.
 
     Raises:
@@ -96,8 +96,10 @@ def open_byte_stream(path: Path) -> ByteStream:
     except OSError as error:
         raise make_read_error(path, error) from error
     try:
-        return _open_as_utf8(
-            path, io.BufferedReader(PieceStream(lambda: _read_some(raw)), HEAD_BYTES), raw
+        return _decompress_and_recode_to_utf8(
+            path,
+            io.BufferedReader(PieceStream(lambda: _read_available_bytes(raw)), HEAD_BYTES),
+            raw,
         )
     except OSError as error:
         raw.close()
@@ -107,7 +109,7 @@ def open_byte_stream(path: Path) -> ByteStream:
         raise
 
 
-def _read_some(raw: IO[bytes]) -> bytes:
+def _read_available_bytes(raw: IO[bytes]) -> bytes:
     """Read what is there, up to a piece; a pipe gives what was written so far."""
     read: Callable[[int], bytes] = getattr(raw, "read1", raw.read)
     return read(_CHUNK)
@@ -119,11 +121,13 @@ def make_read_error(path: Path, error: Exception) -> InputError:
     return InputError(f"cannot be read: {reason}", path=path)
 
 
-def _open_as_utf8(path: Path, file: io.BufferedReader, raw: IO[bytes]) -> ByteStream:
-    unpacked = _open_packed(path, file)
+def _decompress_and_recode_to_utf8(
+    path: Path, file: io.BufferedReader, raw: IO[bytes]
+) -> ByteStream:
+    unpacked = _open_decompressed_or_none(path, file)
     if unpacked is not None:
         file = unpacked
-    encoding = _find_wide_encoding(_peek(file))
+    encoding = _detect_utf16_encoding(_peek(file))
     if encoding is not None:
         file = io.BufferedReader(PieceStream(_make_recoder(path, file, encoding)), HEAD_BYTES)
     return ByteStream(file, _peek(file), unpacked is not None or encoding is not None, raw)
@@ -133,9 +137,9 @@ def _peek(file: io.BufferedReader) -> bytes:
     return file.peek(HEAD_BYTES)[:HEAD_BYTES]
 
 
-def _open_packed(path: Path, file: io.BufferedReader) -> io.BufferedReader | None:
+def _open_decompressed_or_none(path: Path, file: io.BufferedReader) -> io.BufferedReader | None:
     """Open what is packed; None for what is not."""
-    read_some = _find_unpacker(path, file)
+    read_some = _find_decompressor(path, file)
     if read_some is None:
         return None
 
@@ -160,7 +164,7 @@ def _open_packed(path: Path, file: io.BufferedReader) -> io.BufferedReader | Non
     return io.BufferedReader(PieceStream(read_piece), HEAD_BYTES)
 
 
-def _find_unpacker(path: Path, file: io.BufferedReader) -> Callable[[int], bytes] | None:
+def _find_decompressor(path: Path, file: io.BufferedReader) -> Callable[[int], bytes] | None:
     """Find what reads unpacked bytes of a file; None where it is not packed."""
     head = _peek(file)
     if head.startswith(b"\x1f\x8b"):
@@ -215,7 +219,7 @@ def _make_zstd_reader(make: Callable[[], Any], file: io.BufferedReader) -> Calla
     return read
 
 
-def _find_wide_encoding(head: bytes) -> str | None:
+def _detect_utf16_encoding(head: bytes) -> str | None:
     """Find the encoding of a text that is not UTF-8, by its mark or by its first zeros."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"

@@ -19,7 +19,7 @@ from faithtui.formats.files.parquet_copy import (
     Footer,
     RowGroupPlan,
     copy_row_group,
-    plan_row_group,
+    plan_row_group_copy,
 )
 
 _ROWS: Final = 256
@@ -40,7 +40,7 @@ _MISSING: Final = (
 )
 
 
-def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | str]:
+def read_parquet_or_arrow_rows(path: Path, head: bytes) -> Iterator[dict[str, Any] | str]:
     """Read the rows of a Parquet file, an Arrow file or an Arrow stream.
 
     Args:
@@ -61,9 +61,9 @@ def read_column_records(path: Path, head: bytes) -> Iterator[dict[str, Any] | st
         raise InputError(_MISSING, path=path) from error
     try:
         if head.startswith(b"PAR1"):
-            yield from _read_parquet(path)
+            yield from _read_parquet_rows(path)
         else:
-            yield from _list_rows(read_arrow_batches(path))
+            yield from _iterate_batch_rows_as_json(read_arrow_batches(path))
     except UnicodeDecodeError as error:
         raise InputError(
             f"holds text that is not UTF-8 ({error.reason}); write its bytes as UTF-8", path=path
@@ -93,18 +93,18 @@ def _return_text_unchanged(text: str, _: str) -> str:
     return text
 
 
-def _read_parquet(path: Path) -> Iterator[dict[str, Any] | str]:
+def _read_parquet_rows(path: Path) -> Iterator[dict[str, Any] | str]:
     """Read row group by row group; one with large pages is copied first, with small ones."""
     with path.open("rb") as raw, _open_parquet_by_page(path) as file:
         footer = Footer(raw)
         for number in range(file.num_row_groups):
-            plan = plan_row_group(raw, footer, file.schema, number, _ROWS)
+            plan = plan_row_group_copy(raw, footer, file.schema, number, _ROWS)
             if plan.copied:
-                yield from _read_copy(raw, footer, number, plan)
+                yield from _read_rows_from_small_page_copy(raw, footer, number, plan)
             else:
                 # One by one: together, pyarrow holds what it read of all of them.
                 batches = file.iter_batches(plan.rows_at_once, row_groups=[number])
-                yield from _list_rows(batches)
+                yield from _iterate_batch_rows_as_json(batches)
 
 
 def _open_parquet_by_page(source: Any) -> Any:
@@ -114,7 +114,7 @@ def _open_parquet_by_page(source: Any) -> Any:
     return pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
 
 
-def _read_copy(
+def _read_rows_from_small_page_copy(
     raw: IO[bytes], footer: Footer, number: int, plan: RowGroupPlan
 ) -> Iterator[dict[str, Any] | str]:
     with (
@@ -125,12 +125,12 @@ def _read_copy(
         row = itertools.count()
         # No row is held here while it is dealt with, as a loop would.
         yield from map(
-            lambda cells: COLUMNS_ROW.find_problem(copy.too_large.get(next(row), 0)) or cells,
-            _list_rows(batches, copy.texts.resolve_marker),
+            lambda cells: COLUMNS_ROW.find_size_problem(copy.too_large.get(next(row), 0)) or cells,
+            _iterate_batch_rows_as_json(batches, copy.texts.resolve_marker),
         )
 
 
-def _list_rows(
+def _iterate_batch_rows_as_json(
     batches: Any, find: _FindText = _return_text_unchanged
 ) -> Iterator[dict[str, Any] | str]:
     """Give rows one by one.

@@ -43,13 +43,13 @@ class FlatTable:
             field: Number of the field.
             layout: How it is written, as `struct` says it.
         """
-        place = self._find_field(field)
+        place = self._find_field_offset(field)
         number: int = self._unpack(f"<{layout}", place)[0] if place else 0
         return number
 
     def read_table(self, field: int) -> "FlatTable | None":
         """Read a table within this one; None where it is left out."""
-        place = self._find_field(field)
+        place = self._find_field_offset(field)
         return FlatTable(self._data, self._follow_offset(place)) if place else None
 
     def read_tables(self, field: int) -> tuple["FlatTable", ...]:
@@ -64,7 +64,7 @@ class FlatTable:
         end = start + count * struct.calcsize(f"<{layout}")
         return list(struct.iter_unpack(f"<{layout}", self._data[start:end]))
 
-    def _find_field(self, field: int) -> int:
+    def _find_field_offset(self, field: int) -> int:
         """Find where a field is; 0: nowhere."""
         if field >= len(self._offsets) or not self._offsets[field]:
             return 0
@@ -75,7 +75,7 @@ class FlatTable:
 
     def _find_list_start_and_count(self, field: int, size: int) -> tuple[int, int]:
         """Find a list: where its first element is, and how many there are."""
-        place = self._find_field(field)
+        place = self._find_field_offset(field)
         if not place:
             return 0, 0
         start = self._follow_offset(place)

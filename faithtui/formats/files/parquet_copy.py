@@ -115,7 +115,7 @@ class LongTexts:
         """Keep a text, and give its marker."""
         place = self._file.seek(0, 2)
         if place > COPY_MOST:
-            raise _make_size_error()
+            raise _make_too_much_text_error()
         self._file.writelines(pieces)
         return f"{self._start} {place} {self._file.tell() - place}".encode()
 
@@ -173,11 +173,11 @@ class Footer:
         self._groups = array("Q")
         """Where each row group is described. There may be thousands: they are not held."""
         try:
-            self._read()
+            self._read_and_locate_row_groups()
         except ValueError as error:
             raise make_damage_error("its footer") from error
 
-    def _read(self) -> None:
+    def _read_and_locate_row_groups(self) -> None:
         reader = ThriftReader(self._data)
         field, kind = reader.read_field_head(0)
         while field:
@@ -199,7 +199,7 @@ class Footer:
         return {**self._rest, 3: group[3], 4: (LIST, (STRUCT, [group]))}
 
 
-def plan_row_group(
+def plan_row_group_copy(
     file: IO[bytes], footer: Footer, schema: Any, number: int, rows: int
 ) -> RowGroupPlan:
     """Look at the headers of the pages of a row group.
@@ -290,7 +290,7 @@ def _compute_max_rows_per_batch(file: IO[bytes], lists: Sequence[tuple[Chunk, in
 
     if sum(count for _, count in lists) > RECORD_VALUES.most or count_bytes() > _LARGE_PAGE:
         lists = [(chunk, _count_longest_row_values(file, chunk)) for chunk, _ in lists]
-    problem = RECORD_VALUES.find_problem(sum(count for _, count in lists))
+    problem = RECORD_VALUES.find_size_problem(sum(count for _, count in lists))
     if problem is not None:
         names = ", ".join(repr(chunk.name) for chunk, _ in lists)
         raise InputError(f"has rows that are too long, in the columns {names}: {problem}")
@@ -369,9 +369,9 @@ def copy_row_group(
             if place in plan.copied:
                 page = _SmallPage(chunk, target, plan.new_page)
                 if chunk.is_text:
-                    _write_texts(file, page, texts, sizes)
+                    _write_texts_in_small_pages(file, page, texts, sizes)
                 else:
-                    _write_numbers(file, page, plan.new_page, rows)
+                    _write_numbers_in_small_pages(file, page, plan.new_page, rows)
                 _update_copied_chunk_metadata(described, start, target.tell() - start, page.written)
             else:
                 _copy_bytes(file, chunk, target)
@@ -435,7 +435,9 @@ def _remove_index_metadata(described: Struct) -> None:
         described[3][1].pop(field, None)
 
 
-def _write_texts(file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: Any) -> None:
+def _write_texts_in_small_pages(
+    file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: Any
+) -> None:
     """Write the values of a chunk; texts of rows that are too large are empty.
 
     Args:
@@ -449,7 +451,7 @@ def _write_texts(file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: A
         for value in values:
             row += not value.lists
             if not 0 <= row < len(sizes):
-                raise _make_rows_error(page.chunk)
+                raise _make_too_many_rows_error(page.chunk)
             sizes[row] += value.size
             if sizes[row] > COLUMNS_ROW.most:
                 text = b""
@@ -461,18 +463,20 @@ def _write_texts(file: IO[bytes], page: "_SmallPage", texts: LongTexts, sizes: A
     page.write()
 
 
-def _write_numbers(file: IO[bytes], page: "_SmallPage", at_once: int, rows: int) -> None:
+def _write_numbers_in_small_pages(
+    file: IO[bytes], page: "_SmallPage", at_once: int, rows: int
+) -> None:
     """Write the values of a chunk of numbers, which has so many rows, so many bytes at a time."""
     with ColumnValues(file, page.chunk) as values:
         for part in values.iterate_numbers(at_once):
             rows -= part.lists.count(0)
             if rows < 0:
-                raise _make_rows_error(page.chunk)
+                raise _make_too_many_rows_error(page.chunk)
             page.add_numbers(part)
     page.write()
 
 
-def _make_rows_error(chunk: Chunk) -> InputError:
+def _make_too_many_rows_error(chunk: Chunk) -> InputError:
     return InputError(f"column {chunk.name!r} has more rows than the file")
 
 
@@ -531,7 +535,7 @@ class _SmallPage:
         self._target.writelines(self._values)
         self.written += size
         if self._target.tell() > COPY_MOST:
-            raise _make_size_error()
+            raise _make_too_much_text_error()
         self._lists.clear()
         self._defined.clear()
         self._values.clear()
@@ -547,7 +551,7 @@ def _encode_levels(levels: bytearray, most: int) -> bytes:
     return len(runs).to_bytes(4, "little") + runs
 
 
-def _make_size_error() -> InputError:
+def _make_too_much_text_error() -> InputError:
     return InputError(
         f"has more than {COPY_MOST:,} bytes of text in one row group once it is unpacked; {WAY_OUT}"
     )

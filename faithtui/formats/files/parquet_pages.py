@@ -206,7 +206,7 @@ class ColumnValues:
         Raises:
             InputError: It is damaged, or written in a way that is not read here.
         """
-        return self._read_all_pages(self._read_dictionary, self._read_text_values)
+        return self._iterate_values_of_all_pages(self._read_text_dictionary, self._read_text_values)
 
     def iterate_numbers(self, size: int) -> Iterator[NumberPart]:
         """Give some numbers at a time.
@@ -218,7 +218,7 @@ class ColumnValues:
             InputError: It is damaged, or written in a way that is not read here.
         """
         at_once = max(1, min(_NUMBERS_AT_ONCE, size // self._chunk.width))
-        return self._read_all_pages(
+        return self._iterate_values_of_all_pages(
             self._read_number_dictionary, partial(self._read_numbers, at_once=at_once)
         )
 
@@ -229,13 +229,13 @@ class ColumnValues:
             InputError: It is damaged.
         """
         longest = row = 0
-        for lists in self._read_all_pages(lambda _: None, self._read_list_levels):
+        for lists in self._iterate_values_of_all_pages(lambda _: None, self._read_list_levels):
             for level, count in lists:
                 longest = max(longest, row)
                 row = row + count if level else 1
         return max(longest, row)
 
-    def _read_all_pages(
+    def _iterate_values_of_all_pages(
         self, read_dictionary: Callable[[Page], None], read_page: Callable[[Page], Iterator[_T]]
     ) -> Iterator[_T]:
         for page in iterate_page_headers(self._file, self._chunk):
@@ -247,7 +247,7 @@ class ColumnValues:
             except (IndexError, ValueError) as error:
                 raise make_damage_error(f"column {self._chunk.name!r}") from error
 
-    def _read_dictionary(self, page: Page) -> None:
+    def _read_text_dictionary(self, page: Page) -> None:
         body = self._open_body(page.place, page.packed_size, page.size, is_packed=True)
         for _ in range(page.values):
             for piece in _iterate_pieces(body, _read_length(body)):

@@ -16,14 +16,18 @@ from typing import Final, Self
 
 from faithtui.domain.limits import COLUMNS_ROW, RECORD, RECORD_TEXTS, Limit
 from faithtui.errors import InputError
-from faithtui.formats.files.byte_streams import ByteStream, make_read_error, open_byte_stream
+from faithtui.formats.files.byte_streams import (
+    ByteStream,
+    make_read_error,
+    open_file_or_stdin_as_utf8,
+)
 from faithtui.formats.files.tables import find_delimiter, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
-    count_memory,
     describe_json,
+    estimate_memory_bytes,
     find_too_many_values,
     find_too_much_text,
     first_line,
@@ -124,10 +128,10 @@ class RecordFile:
     def __init__(self, path: Path, renames: Mapping[str, str] | None = None) -> None:
         self.path = path
         self._renames = renames or {}
-        self._stream = open_byte_stream(path)
+        self._stream = open_file_or_stdin_as_utf8(path)
         try:
-            self.kind = _find_kind(path, self._stream.head)
-            self._records = self._read()
+            self.kind = _detect_file_kind(path, self._stream.head)
+            self._records = self._iterate_renamed_records()
             self._first = self._read_sample_records()
         except BaseException:
             self._stream.close()
@@ -179,9 +183,9 @@ class RecordFile:
             self._records = _raise_on_iteration(error)
         return first
 
-    def _read(self) -> Iterator[FileRecord]:
+    def _iterate_renamed_records(self) -> Iterator[FileRecord]:
         try:
-            for each in _cut_records(self.path, self.kind, self._stream):
+            for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
                 found = each.found
                 if self._renames and isinstance(found, dict):
                     each = replace(each, found=rename_keys(found, self._renames))  # the same record
@@ -213,9 +217,11 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
         if key not in renames:
             # What has the new name of another is kept under a name of its own.
             name = f"{key} (unmapped)" if key in renames.values() else key
-            changed[name] = each if key == "metadata" else _rename_within(each, renames)
+            changed[name] = each if key == "metadata" else _rename_keys_recursively(each, renames)
     changed |= {
-        renames[key]: _rename_within(each, renames) for key, each in value.items() if key in renames
+        renames[key]: _rename_keys_recursively(each, renames)
+        for key, each in value.items()
+        if key in renames
     }
     for path, name in renames.items():
         found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
@@ -235,14 +241,15 @@ def _has_only_renamed_keys(value: object, prefix: str, renames: Mapping[str, str
     )
 
 
-def _rename_within(value: object, renames: Mapping[str, str]) -> object:
+def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> object:
     match value:
         case dict():
             return {
-                renames.get(key, key): _rename_within(each, renames) for key, each in value.items()
+                renames.get(key, key): _rename_keys_recursively(each, renames)
+                for key, each in value.items()
             }
         case list():
-            return [_rename_within(each, renames) for each in value]
+            return [_rename_keys_recursively(each, renames) for each in value]
         case _:
             return value
 
@@ -255,7 +262,7 @@ def _get_by_path(value: object, path: list[str]) -> object:
     return value
 
 
-def _find_kind(path: Path, head: bytes) -> FileKind:
+def _detect_file_kind(path: Path, head: bytes) -> FileKind:
     """Decide by the first bytes.
 
     Raises:
@@ -332,7 +339,9 @@ def _has_object_line(head: bytes) -> bool:
     return True
 
 
-def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[FileRecord]:
+def _iterate_records_of_any_kind(
+    path: Path, kind: FileKind, stream: ByteStream
+) -> Iterator[FileRecord]:
     match kind:
         case FileKind.LINES | FileKind.ARRAY | FileKind.TEST_RUN:
             for raw in _cut_json(kind, stream):
@@ -346,17 +355,17 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                 yield _to_file_record(path, stream, read, strict)
                 del read
         case FileKind.DOCUMENT:
-            yield _read_json_document(path, stream)
+            yield _read_whole_file_as_one_record(path, stream)
         case FileKind.TABLE:
             for number, row in enumerate(read_csv_rows(path, stream.file, stream.head), start=1):
                 found = (
                     InputError(row.cells, path=path, line=row.line)
                     if isinstance(row.cells, str)
-                    else _clean_row(row.cells, path, row.line)
+                    else _make_storable_row_or_error(row.cells, path, row.line)
                 )
                 yield FileRecord(path, row.line, number, stream.count_bytes_read(), row.size, found)
         case FileKind.COLUMNS:
-            from faithtui.formats.files.columns import read_column_records
+            from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 
             if path == STDIN or stream.packed:
                 raise InputError(
@@ -365,16 +374,23 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                     path=path,
                 )
             number = 0
-            for cells in read_column_records(path, stream.head):  # enumerate would hold the last
+            for cells in read_parquet_or_arrow_rows(
+                path, stream.head
+            ):  # enumerate would hold the last
                 number += 1
                 if isinstance(cells, str):
                     refused = InputError(cells, path=path, line=number)
                     yield FileRecord(path, number, number, 0, 0, refused)
                     continue
-                size = count_memory(cells)
+                size = estimate_memory_bytes(cells)
                 record = [
                     FileRecord(
-                        path, number, number, 0, size, _clean_row(cells, path, number, COLUMNS_ROW)
+                        path,
+                        number,
+                        number,
+                        0,
+                        size,
+                        _make_storable_row_or_error(cells, path, number, COLUMNS_ROW),
                     )
                 ]
                 del cells
@@ -391,7 +407,7 @@ def _cut_json(kind: FileKind, stream: ByteStream) -> Iterator[RawRecord]:
     return cut_array(stream.file, RECORD.most, is_alone=False)
 
 
-def _clean_row(
+def _make_storable_row_or_error(
     cells: dict[str, object], path: Path, line: int, limit: Limit = RECORD_TEXTS
 ) -> dict[str, object] | InputError:
     """Make the cells of a row storable; a number that is none is an empty cell, as in pandas."""
@@ -417,9 +433,9 @@ def _to_file_record(
     return FileRecord(path, read.line, read.record, end, read.size, read.found, strict)
 
 
-def _read_json_document(path: Path, stream: ByteStream) -> FileRecord:
+def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord:
     data = stream.file.read(DOCUMENT.most + 1)
-    problem = DOCUMENT.find_problem(len(data))
+    problem = DOCUMENT.find_size_problem(len(data))
     if problem is not None:
         raise InputError(problem, path=path)
     size = len(data)

@@ -62,20 +62,20 @@ class RecordGroups:
     def __iter__(self) -> Iterator[tuple[str, list[Any]]]:
         """Give each key with its records, in the order in which the keys came first.
 
-        Those that `list_too_large` gives are left out.
+        Those that `list_keys_with_too_large_records` gives are left out.
         """
         for key in self.list_keys():
             if self._count_records_and_bytes(key)[1] <= RECORD.most:
-                yield key, list(self.list_values(key))
+                yield key, list(self.list_records_of_key(key))
 
-    def list_too_large(self) -> Iterator[tuple[Any, InputError]]:
+    def list_keys_with_too_large_records(self) -> Iterator[tuple[Any, InputError]]:
         """Give each key whose records are more together than one may be: its first one, and why."""
         for key in self.list_keys():
             count, size = self._count_records_and_bytes(key)
-            problem = RECORD.find_problem(size)
+            problem = RECORD.find_size_problem(size)
             if problem is not None:
                 why = InputError(f"`{key}` stands in {count:,} records; all together {problem}")
-                yield next(self.list_values(key)), why
+                yield next(self.list_records_of_key(key)), why
 
     def _count_records_and_bytes(self, key: str) -> tuple[int, int]:
         """Count the records of a key, and the bytes of memory that their texts take."""
@@ -98,7 +98,7 @@ class RecordGroups:
         [(count,)] = self._connection.execute("SELECT count(DISTINCT key) FROM record")
         return int(count)
 
-    def list_values(self, key: str) -> Iterator[Any]:
+    def list_records_of_key(self, key: str) -> Iterator[Any]:
         """List the records of a key one by one; none where there is no such key."""
         self._make_index()
         rows = self._connection.execute(

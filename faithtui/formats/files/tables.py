@@ -81,7 +81,7 @@ def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[
     try:
         names = next(cells for cells in reader if any(cell.strip() for cell in cells))
         names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
-        problem = _find_bad_bytes(names)
+        problem = _find_non_utf8_byte(names)
         if problem is not None:
             raise InputError(f"has column names that cannot be read: {problem}", path=path, line=1)
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -97,7 +97,7 @@ def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[
             if not any(cells):
                 continue
             row: dict[str, object] | str
-            row = _find_problem(cells, names, delimiter, is_ended=lines.is_ended) or {
+            row = _find_row_problem(cells, names, delimiter, is_ended=lines.is_ended) or {
                 **{name: cell or None for name, cell in zip(names, cells, strict=False)},
                 **dict.fromkeys(names[len(cells) :]),
             }
@@ -157,7 +157,7 @@ class _RowLines:
             yield held.pop()  # not held while we wait here
 
 
-def _find_problem(
+def _find_row_problem(
     cells: list[str], names: list[str], delimiter: str, *, is_ended: bool
 ) -> str | None:
     """Say why a row cannot be used; None where it can."""
@@ -171,10 +171,10 @@ def _find_problem(
             f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
             f"{delimiter!r} or a line break in it must stand in quotation marks"
         )
-    return _find_bad_bytes(cells)
+    return _find_non_utf8_byte(cells)
 
 
-def _find_bad_bytes(cells: list[str]) -> str | None:
+def _find_non_utf8_byte(cells: list[str]) -> str | None:
     """Name a byte that is not UTF-8; None: all are."""
     try:
         "".join(cells).encode()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_records
+from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_lines_or_array
 from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import ParsedRecord
 
@@ -31,7 +31,7 @@ def read_records(
         InputError: The file cannot be read, or is something else altogether.
     """
     name = make_dataset_name(path) if source is None else source
-    read = read_json_records if with_arrays else read_json_lines
+    read = read_json_lines_or_array if with_arrays else read_json_lines
     for each in read(path):
         yield _parse_record(each, path, name)
         del each  # a large one is not held while the next one is read

@@ -18,7 +18,7 @@ from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversations import make_dataset_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
-from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
+from faithtui.formats.readers.registry import AUTO, detect_format, get_reader_by_name
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 
 _log = logging.getLogger("faithtui.import")
@@ -45,7 +45,7 @@ class FormatChoice:
     name: str = AUTO
     """A reader's, or `auto`."""
     renames: Mapping[str, str] = field(default_factory=dict)
-    """Names by key of the file, see `read_key_map`."""
+    """Names by key of the file, see `parse_map_options`."""
     scales: Mapping[str, str] = field(default_factory=dict)
     """Label scales by name of a human score."""
 
@@ -87,16 +87,20 @@ class DatasetFile:
             if not sample.is_table:
                 sample = replace(sample, records=())  # they may be large, and nobody asks again
             options = ReadOptions(self.source, sample, self.choice.scales, self.notes)
-            yield from self.reader.read(self._chain(first, others or {}), options)
+            yield from self.reader.read(
+                self._iterate_records_of_all_files(first, others or {}), options
+            )
 
-    def _chain(self, first: RecordFile, others: Mapping[Path, RecordFile]) -> Iterator[FileRecord]:
+    def _iterate_records_of_all_files(
+        self, first: RecordFile, others: Mapping[Path, RecordFile]
+    ) -> Iterator[FileRecord]:
         yield from first
         for path in self.paths[1:]:
             with others.get(path) or RecordFile(path, self.choice.renames) as file:
                 yield from file
 
 
-def open_dataset(
+def open_file_and_detect_format(
     path: Path, choice: FormatChoice, source: str | None
 ) -> tuple[DatasetFile, RecordFile]:
     """Open a file and say what it is.
@@ -110,19 +114,21 @@ def open_dataset(
     """
     file = RecordFile(path, choice.renames)
     try:
-        dataset = _make_dataset_file(file.sample, choice, source)
+        dataset = _choose_reader_for_file(file.sample, choice, source)
     except BaseException:
         file.close()
         raise
     return dataset, file
 
 
-def _make_dataset_file(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
+def _choose_reader_for_file(
+    sample: Sample, choice: FormatChoice, source: str | None
+) -> DatasetFile:
     if choice.name == AUTO:
         found = detect_format(sample)
         reader, reason = found.reader, found.reason
     else:
-        reader = find_reader(choice.name)
+        reader = get_reader_by_name(choice.name)
         if choice.name == LINES_ALONE and sample.kind is not FileKind.LINES:
             raise InputError(
                 f"is {sample.kind}; expected one JSON object a line, as --format {LINES_ALONE} "
@@ -137,7 +143,7 @@ def _make_dataset_file(sample: Sample, choice: FormatChoice, source: str | None)
 T = TypeVar("T")
 
 
-def join_datasets(
+def join_trace_files_sharing_ids(
     found: Sequence[DatasetFile | T], *, are_one: bool = False, pipes: Collection[Path] = ()
 ) -> list[DatasetFile | T]:
     """Join files that belong together; the others stay alone, in order.
@@ -162,7 +168,7 @@ def join_datasets(
         for group in (
             [files]
             if are_one or any(each.path in pipes for each in files)
-            else _group_by_links(files)
+            else _group_files_sharing_ids(files)
         )
         for file in group
     }
@@ -182,7 +188,7 @@ def join_datasets(
     return joined
 
 
-def _group_by_links(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
+def _group_files_sharing_ids(files: Sequence[DatasetFile]) -> list[list[DatasetFile]]:
     """Group files of one format that share ids, directly or by way of others; reads all of them."""
     group_of = list(range(len(files)))
     if len(files) > 1:
@@ -208,14 +214,14 @@ def list_files(folder: Path) -> list[Path]:
     """List the data files of a folder and of the folders in it, in order of name."""
     files = []
     for path in sorted(folder.rglob("*")):
-        if is_data_file(path, folder):
+        if is_data_file_name(path, folder):
             files.append(path)
         elif _log.isEnabledFor(logging.DEBUG) and path.is_file():
             _log.debug("%s: %s is passed over, by its name", folder, path.relative_to(folder))
     return files
 
 
-def is_data_file(path: Path, folder: Path) -> bool:
+def is_data_file_name(path: Path, folder: Path) -> bool:
     """Say whether a file of a folder holds data, by its name."""
     names = path.relative_to(folder).parts
     if any(name.startswith((".", "_")) for name in names) or path.name in _NO_DATA:

@@ -21,8 +21,8 @@ from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE
 from faithtui.formats.readers.own_results import (
     add_faithtui_result,
-    list_objects,
-    name_conversation,
+    list_objects_or_empty,
+    make_exported_conversation_name,
 )
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
@@ -32,7 +32,7 @@ from faithtui.formats.readers.values.any_spelling import (
     fold_key,
     has_any_key,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output
 from faithtui.formats.writers.answer_results import OWN_KEY
@@ -100,7 +100,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _convert(
+def _convert_test_run(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     if has_any_key(fields.value, "metricsData"):
@@ -122,7 +122,7 @@ def _read_case(
     trace = fields.take("trace")
     if fields.has("turns"):
         draft = _read_turns(fields, collector)
-        keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+        keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     else:
         draft = make_conversation_draft(fields, _ROW, options, collector)
     if isinstance(trace, dict):
@@ -137,7 +137,7 @@ def _read_case(
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
-        _add_metric(draft, each, options, _list_claims_faithtui_wrote(own))
+        _add_faithfulness_verdicts(draft, each, options, _list_claims_faithtui_wrote(own))
     return draft
 
 
@@ -149,13 +149,13 @@ def _take_faithtui_results(draft: ConversationDraft) -> list[Mapping[str, object
         return []
     del draft.metadata["metadata"]
     if own.get("conversation") is not None:
-        draft.key = name_conversation(
+        draft.key = make_exported_conversation_name(
             own.get("source"),
             own["conversation"],
             is_one_of_several=own.get("data_sets", 1) != 1,
         )
     draft.metadata |= {key: each for key, each in metadata.items() if key != OWN_KEY}
-    return list_objects(own.get("results"))
+    return list_objects_or_empty(own.get("results"))
 
 
 def _list_claims_faithtui_wrote(own: Sequence[Mapping[str, object]]) -> frozenset[str]:
@@ -164,7 +164,7 @@ def _list_claims_faithtui_wrote(own: Sequence[Mapping[str, object]]) -> frozense
         str(claim.get("claim"))
         for details in own
         if details.get("by") == "judge"
-        for claim in list_objects(details.get("claims"))
+        for claim in list_objects_or_empty(details.get("claims"))
     )
 
 
@@ -202,7 +202,7 @@ def _add_trace(draft: ConversationDraft, trace: AnySpelling) -> None:
         draft.turns[answer].add_passages(read_tool_output(span.take("output"), span.text("name")))
 
 
-def _add_metric(
+def _add_faithfulness_verdicts(
     draft: ConversationDraft, fields: AnySpelling, options: ReadOptions, claims: Collection[str]
 ) -> None:
     name = fields.text("name", "metric") or ""
@@ -291,19 +291,19 @@ def parse_verbose_log(text: str, judge: str, claims: Collection[str] = ()) -> li
     """
     windows: list[ImportedWindow] = []
     parts: dict[str, _Section] = {}
-    for section in _cut_sections(text, sorted(claims, key=len, reverse=True)):
+    for section in _iterate_log_sections(text, sorted(claims, key=len, reverse=True)):
         if section.name.startswith("Window"):
-            windows += _make_window(parts, judge)
+            windows += _make_imported_windows(parts, judge)
             parts = {}
         elif section.name == "Truths" and "Truths" in parts:
-            windows += _make_window(parts, judge)
+            windows += _make_imported_windows(parts, judge)
             parts = {"Truths": section}
         else:
             parts.setdefault(section.name, section)
-    return [*windows, *_make_window(parts, judge)]
+    return [*windows, *_make_imported_windows(parts, judge)]
 
 
-def _cut_sections(text: str, claims: Sequence[str]) -> Iterator[_Section]:
+def _iterate_log_sections(text: str, claims: Sequence[str]) -> Iterator[_Section]:
     """Give each heading with the text up to the next one.
 
     A heading inside a list is a claim's own words: lists are read to their end before.
@@ -326,7 +326,7 @@ def _read_section(text: str, start: int, name: str, claims: Sequence[str]) -> tu
     opening = start + len(rest) - len(rest.lstrip())
     if text.startswith("[]", opening):
         return _Section(name, "[]"), opening + 2
-    known = _match_known_texts(text, opening, claims) if name == "Claims" else None
+    known = _parse_list_of_known_texts(text, opening, claims) if name == "Claims" else None
     if known is not None:
         texts, end = known
         return _Section(name, text[opening:end], texts), end
@@ -339,7 +339,7 @@ def _read_section(text: str, start: int, name: str, claims: Sequence[str]) -> tu
     return _Section(name, text[opening:end], tuple(_split_quoted_list(text[opening:end]))), end
 
 
-def _match_known_texts(
+def _parse_list_of_known_texts(
     text: str, opening: int, known: Sequence[str]
 ) -> tuple[tuple[str, ...], int] | None:
     """Read a list of texts that are known; None where another one is in it.
@@ -376,7 +376,7 @@ def _split_quoted_list(text: str) -> list[str]:
     return inside.removeprefix('"').removesuffix('"').split(_SEPARATOR) if inside else []
 
 
-def _make_window(parts: Mapping[str, _Section], judge: str) -> list[ImportedWindow]:
+def _make_imported_windows(parts: Mapping[str, _Section], judge: str) -> list[ImportedWindow]:
     if "Verdicts" not in parts:
         return []
     claims = parts["Claims"].texts if "Claims" in parts else ()
@@ -416,9 +416,11 @@ def _read_verdicts(text: str) -> list[tuple[str | None, str | None]]:
             None if each["verdict"] is None else str(each["verdict"]),
             reason if isinstance(reason := each.get("reason"), str) else None,
         )
-        for each in list_objects(found)
+        for each in list_objects_or_empty(found)
         if "verdict" in each
     ]
 
 
-READER = RecordReader("deepeval-run", "finished test runs of deepeval", _explain_match, _convert)
+READER = RecordReader(
+    "deepeval-run", "finished test runs of deepeval", _explain_match, _convert_test_run
+)

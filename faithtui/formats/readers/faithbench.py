@@ -37,7 +37,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _convert(
+def _convert_samples(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     del collector
@@ -85,7 +85,7 @@ def _add_label(
     draft.add_rating(
         0,
         fields.text("annotator_name") or fields.text("annotator_id") or "unknown",
-        options.choose_scale("label", SCALE),
+        options.choose_and_note_scale("label", SCALE),
         label,
         claim=piece,
         span=span,
@@ -93,4 +93,4 @@ def _add_label(
     )
 
 
-READER = RecordReader("faithbench", "FaithBench batches", _explain_match, _convert)
+READER = RecordReader("faithbench", "FaithBench batches", _explain_match, _convert_samples)

@@ -10,7 +10,7 @@ from pathlib import Path
 from faithtui.agreement.imported_scores.conventions import labels_same_units
 from faithtui.agreement.imported_scores.units import (
     ScoredConversation,
-    find_unit_kind,
+    get_rated_unit_kind,
     make_unit_key,
 )
 from faithtui.domain.conversation import Conversation
@@ -54,7 +54,7 @@ def read_scored_conversations(path: Path) -> Iterator[ScoredConversation]:
                 field="id",
             )
         try:
-            _check_labels(conversation)
+            _refuse_duplicate_labels(conversation)
             scored = ScoredConversation(
                 conversation, _read_scores(conversation), _read_assigned_annotators(conversation)
             )
@@ -79,13 +79,13 @@ class _FieldError(Exception):
         super().__init__(field, reason)
 
 
-def _check_labels(conversation: Conversation) -> None:
+def _refuse_duplicate_labels(conversation: Conversation) -> None:
     """Refuse a second label of a person on the same unit and scale: which one counts?"""
     seen: dict[tuple[object, ...], int] = {}
     for number, rating in enumerate(conversation.ratings):
         if not labels_same_units(rating.scale):
             continue
-        name = (rating.scale, rating.annotator, find_unit_kind(rating), *make_unit_key(rating))
+        name = (rating.scale, rating.annotator, get_rated_unit_kind(rating), *make_unit_key(rating))
         before = seen.setdefault(name, number)
         if before != number:
             raise _FieldError(

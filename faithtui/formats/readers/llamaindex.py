@@ -9,7 +9,7 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import add_faithtui_answer, list_objects
+from faithtui.formats.readers.own_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
@@ -19,7 +19,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.passages import read_passage_list
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -79,7 +79,7 @@ def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraf
             turn.passages = read_passage_list(contexts, "reference_contexts")
         turn.details["is_reference"] = True
     known = frozenset(("queryby", "referenceanswerby", "referencecontexts"))
-    keep_unread_fields(draft, fields.rest(), known, options.notes.unknown_keys)
+    keep_unread_fields_in_draft(draft, fields.rest(), known, options.notes.unknown_keys)
     return draft
 
 
@@ -96,22 +96,22 @@ def _explain_results_match(sample: Sample) -> str | None:
 def _convert_result(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    own = list_objects(fields.take(OWN_KEY))
+    own = list_objects_or_empty(fields.take(OWN_KEY))
     metadata = fields.take("metadata") if own else None
     given = {name: fields.take(name) for name in _OF_RESULT}
     feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
     draft = make_conversation_draft(fields, _RESULT, options, collector)
     answer = draft.last_answer
     if own:
-        add_faithtui_answer(draft, own, metadata)
+        restore_exported_answer(draft, own, metadata)
     elif answer is None:
         draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
     elif given["pairwise_source"] is not None:
         options.notes.remarks[_PAIRWISE] += 1
         draft.metadata["result"] = {name: each for name, each in given.items() if each is not None}
     else:
-        passed = _to_flag(given["passing"])
-        is_invalid = _to_flag(given["invalid_result"]) is True
+        passed = _parse_bool_or_none(given["passing"])
+        is_invalid = _parse_bool_or_none(given["invalid_result"]) is True
         if passed is None and given["score"] is not None:
             draft.turns[answer].details["score"] = given["score"]
         draft.add_verdict(
@@ -120,7 +120,9 @@ def _convert_result(
                 answer,
                 word=None if is_invalid else feedback,
                 # Evaluators that give a score say themselves whether it passes.
-                score=None if passed is None or is_invalid else _to_share(given["score"]),
+                score=None
+                if passed is None or is_invalid
+                else _parse_number_0_to_1_or_none(given["score"]),
                 passed=None if is_invalid else passed,
                 reason="; ".join(filter(None, (reason, feedback))) if is_invalid else reason,
             )
@@ -132,7 +134,7 @@ def _to_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _to_share(value: object) -> float | None:
+def _parse_number_0_to_1_or_none(value: object) -> float | None:
     try:
         number = float(str(value))
     except ValueError:
@@ -140,7 +142,7 @@ def _to_share(value: object) -> float | None:
     return number if 0 <= number <= 1 else None
 
 
-def _to_flag(value: object) -> bool | None:
+def _parse_bool_or_none(value: object) -> bool | None:
     match str(value).lower():
         case "true":
             return True

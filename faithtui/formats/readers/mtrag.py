@@ -24,7 +24,7 @@ from faithtui.formats.readers.protocol import (
     build_conversations,
     make_parsed_record,
     make_refused_record,
-    make_shape_error,
+    translate_to_shape_error,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
@@ -100,7 +100,7 @@ class TaskReader:
                     yield make_refused_record(each, error)
                     continue
                 groups.add(conversation, {**each.found, _LINE: each.line})
-            for value, too_large in groups.list_too_large():
+            for value, too_large in groups.list_keys_with_too_large_records():
                 assert last is not None
                 yield make_refused_record(replace(last, line=value[_LINE]), too_large)
             for conversation, values in groups:
@@ -112,17 +112,19 @@ class TaskReader:
                 tasks: list[_Task] = []
                 for value, line in zip(values, lines, strict=True):
                     try:
-                        tasks += _read_tasks(AnySpelling(value), conversation)
+                        tasks += _make_task_per_answer(AnySpelling(value), conversation)
                     except UNREADABLE as error:
                         yield make_refused_record(replace(place, line=line), error)
                 if not tasks:
                     continue
-                drafts = _join_tasks(conversation, tasks, collector, key=conversation)
+                drafts = _make_conversations_from_tasks(
+                    conversation, tasks, collector, key=conversation
+                )
                 yield from build_conversations(place, drafts, options, collector)
         readable.raise_error()
 
 
-def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
+def _make_task_per_answer(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
     """Give one task for each answer; one without an answer where there is none."""
     identity = fields.text("task_id") or ""
     turn = fields.take("turn")
@@ -160,7 +162,7 @@ def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
         )
 
 
-def _join_tasks(
+def _make_conversations_from_tasks(
     conversation: str, tasks: Sequence[_Task], collector: ImageCollector, *, key: str
 ) -> Iterator[ConversationDraft]:
     """Make one conversation of tasks whose histories hold each other's answers, else one of each.
@@ -172,7 +174,7 @@ def _join_tasks(
         key: Of the conversation as a whole.
     """
     ordered = sorted(tasks, key=lambda task: (task.turn, task.number))
-    joined = _try_to_join(ordered, collector)
+    joined = _join_tasks_with_matching_histories(ordered, collector)
     if joined is not None:
         joined.key = key
         joined.metadata = {"conversation_id": conversation, **joined.metadata}
@@ -195,7 +197,9 @@ def _join_tasks(
         yield draft
 
 
-def _try_to_join(tasks: Sequence[_Task], collector: ImageCollector) -> ConversationDraft | None:
+def _join_tasks_with_matching_histories(
+    tasks: Sequence[_Task], collector: ImageCollector
+) -> ConversationDraft | None:
     draft = ConversationDraft()
     for task in tasks:
         history = ConversationDraft()
@@ -256,7 +260,7 @@ def _convert_evaluations(
         ]
         identity = fields.text("task_id") or ""
         task = AnySpelling({**fields.value, "contexts": passages}, fields.where)
-        tasks[identity] = next(_read_tasks(task, _split_task_id(identity)[0]))
+        tasks[identity] = next(_make_task_per_answer(task, _split_task_id(identity)[0]))
 
     def read_evaluation(fields: AnySpelling) -> None:
         task = tasks.get(fields.text("task_id") or "")
@@ -279,9 +283,13 @@ def _convert_evaluations(
                     raise each
                 read(each)
             except UNREADABLE as error:
-                yield make_shape_error(error, each.where if isinstance(each, AnySpelling) else "")
+                yield translate_to_shape_error(
+                    error, each.where if isinstance(each, AnySpelling) else ""
+                )
     for (conversation, model), answers in answered.items():
-        for draft in _join_tasks(conversation, answers, collector, key=f"{conversation}/{model}"):
+        for draft in _make_conversations_from_tasks(
+            conversation, answers, collector, key=f"{conversation}/{model}"
+        ):
             draft.metadata["model"] = model
             yield draft
 
@@ -297,7 +305,8 @@ def _find_declared_scale(metric: AnySpelling) -> str | None:
     values, ends = metric.take("values"), metric.take("range")
     if isinstance(values, list):
         levels = {
-            _to_word(each.get("value") if isinstance(each, dict) else each) for each in values
+            _format_label_word(each.get("value") if isinstance(each, dict) else each)
+            for each in values
         }
         return SCALE if levels == _LEVELS else None
     return SCALE if isinstance(ends, list) and ends[:2] == [1, 4] else None
@@ -341,18 +350,18 @@ def _read_evaluation(
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
         elif is_about_faithfulness(metric) or options.has_scale(metric):
-            scale = options.choose_scale(metric, scales[metric])
+            scale = options.choose_and_note_scale(metric, scales[metric])
             for who, value in values.items():
                 if not isinstance(value, str | int | float):
                     where = (f"annotations.{metric}.{who}.value",)
                     raise fields.make_error(where, value, "a string or a number")
-                found.ratings.append((who, scale, _to_word(value)))
+                found.ratings.append((who, scale, _format_label_word(value)))
         else:
             found.other_ratings[metric] = values
     return found
 
 
-def _to_word(value: object) -> str:
+def _format_label_word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -110,7 +110,7 @@ class _Image(_Line):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_several_sources(cls, value: object) -> object:
+    def _require_exactly_one_source(cls, value: object) -> object:
         if isinstance(value, dict):
             names = [name for name in ("path", "url", "base64") if value.get(name) is not None]
             if len(names) != 1:
@@ -129,7 +129,7 @@ class _Context(_Line):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_text_or_alias(cls, value: object) -> object:
+    def _accept_text_or_key_alias(cls, value: object) -> object:
         if isinstance(value, str):
             return {"text": value}
         if not isinstance(value, dict):
@@ -154,7 +154,7 @@ class _Turn(_Line):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_alias(cls, value: object) -> object:
+    def _accept_context_as_alias(cls, value: object) -> object:
         if not isinstance(value, dict) or value.get("context") is None:
             return value
         if value.get("retrieval_context") is not None:
@@ -170,7 +170,7 @@ class _Span(_Line):
     end: int | None = None
 
     @model_validator(mode="after")
-    def _check_ends(self) -> Self:
+    def _require_both_ends_or_neither(self) -> Self:
         if (self.start is None) != (self.end is None):
             raise PydanticCustomError(
                 "span", "has only one of `start` and `end`; expected both or neither"
@@ -189,7 +189,7 @@ class _HumanLabel(_Line):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_annotator_kind(cls, value: object) -> object:
+    def _set_origin_from_annotator_kind(cls, value: object) -> object:
         """Read other tools' word for the origin; any word but for people is a machine's."""
         if not isinstance(value, dict) or value.get("origin") is not None:
             return value
@@ -261,9 +261,9 @@ def conversation_from_json(
             source=source,
             key=key,
             turns=turns,
-            group=make_group_name(read.metadata or {}, source, key),
-            metadata=_merge_metadata(read),
-            ratings=tuple(_make_ratings(read.human_labels or (), turns)),
+            group=choose_group_from_metadata(read.metadata or {}, source, key),
+            metadata=_add_unread_fields_to_metadata(read),
+            ratings=tuple(_make_human_ratings(read.human_labels or (), turns)),
         )
         return ParsedConversation(conversation, collector.data)
     except ValidationError as error:
@@ -302,7 +302,7 @@ def _build_without_pydantic(found: Mapping[str, object], source: str) -> Convers
     known = metadata or {}
     try:
         check_name_length(key, "id")
-        group = make_group_name(known, source, key)
+        group = choose_group_from_metadata(known, source, key)
     except ShapeError:
         return None
     return Conversation(source, key, tuple(turns), group, known)
@@ -386,12 +386,12 @@ def check_name_length(name: str, field: str) -> None:
     Raises:
         ShapeError: It is too long.
     """
-    problem = KEY.find_problem(len(name))
+    problem = KEY.find_size_problem(len(name))
     if problem is not None:
         raise ShapeError(field, problem)
 
 
-def make_group_name(metadata: Mapping[str, object], source: str, key: str) -> str:
+def choose_group_from_metadata(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart.
 
     Raises:
@@ -410,7 +410,7 @@ def make_group_name(metadata: Mapping[str, object], source: str, key: str) -> st
     return f"{source}/{key}"
 
 
-def _merge_metadata(read: _Conversation) -> dict[str, object]:
+def _add_unread_fields_to_metadata(read: _Conversation) -> dict[str, object]:
     """Add to the metadata what the line says elsewhere and nobody reads."""
     added: dict[str, object] = {}
     if read.reference_judges:
@@ -427,7 +427,7 @@ def _merge_metadata(read: _Conversation) -> dict[str, object]:
     return {**given, **added}
 
 
-def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
+def _make_human_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
     """Turn human labels into ratings; those a machine gave are no person's and are left out.
 
     Raises:
@@ -451,7 +451,7 @@ def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Itera
             ("annotator", label.annotator, REVIEWER),
             ("note", label.note or "", NOTE),
         ):
-            problem = limit.find_problem(len(text))
+            problem = limit.find_size_problem(len(text))
             if problem is not None:
                 raise ShapeError(f"{field}.{name}", problem)
         yield Rating(
@@ -460,7 +460,9 @@ def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Itera
             scale=label.scale,
             label=label.label,
             claim=label.span.text if label.span else None,
-            span=_find_span(label.span, label.turn, turn.content, field) if label.span else None,
+            span=_find_and_check_claim_span(label.span, label.turn, turn.content, field)
+            if label.span
+            else None,
             note=label.note,
         )
 
@@ -469,7 +471,7 @@ def _is_machine_made(label: _HumanLabel) -> bool:
     return label.origin == "model"
 
 
-def _find_span(read: _Span, position: int, content: str, field: str) -> Span | None:
+def _find_and_check_claim_span(read: _Span, position: int, content: str, field: str) -> Span | None:
     """Give the place of a claim in its answer; None when it is not a literal piece."""
     if not read.text.strip():
         raise ShapeError(f"{field}.span.text", "is blank; expected the statement that was labelled")

@@ -65,7 +65,7 @@ class NeutralReader:
 
 def _normalise_key_spelling(found: dict[str, object]) -> dict[str, object]:
     """Give a record with the names of this format where they came in another spelling."""
-    found = _rename_keys(found, _LINE_KEYS)
+    found = _respell_known_keys(found, _LINE_KEYS)
     turns = found.get("turns")
     if isinstance(turns, list) and any(
         isinstance(turn, dict) and not turn.keys() <= _TURN_KEYS for turn in turns
@@ -73,13 +73,14 @@ def _normalise_key_spelling(found: dict[str, object]) -> dict[str, object]:
         found = {
             **found,
             "turns": [
-                _rename_keys(turn, _TURN_KEYS) if isinstance(turn, dict) else turn for turn in turns
+                _respell_known_keys(turn, _TURN_KEYS) if isinstance(turn, dict) else turn
+                for turn in turns
             ],
         }
     return found
 
 
-def _rename_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
+def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
     if found.keys() <= names:
         return found
     by_fold = {fold_key(name): name for name in names - found.keys()}

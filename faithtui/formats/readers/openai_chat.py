@@ -9,7 +9,7 @@ from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
 from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_any_key
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_tool_output
 
@@ -35,7 +35,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _convert(
+def _convert_message_list(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     messages = parse_list_or_object_cell(
@@ -52,8 +52,10 @@ def _convert(
     answer = draft.last_answer
     if given is not None and answer is not None:
         draft.turns[answer].add_passages(read_tool_output(given, None))
-    keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     yield draft
 
 
-READER = RecordReader("openai-chat", "chat messages, as OpenAI has them", _explain_match, _convert)
+READER = RecordReader(
+    "openai-chat", "chat messages, as OpenAI has them", _explain_match, _convert_message_list
+)

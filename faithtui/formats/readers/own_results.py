@@ -25,7 +25,7 @@ def find_faithtui_details(record: Mapping[str, object]) -> Mapping[str, object] 
     return None
 
 
-def name_conversation(source: object, key: object, *, is_one_of_several: bool) -> str:
+def make_exported_conversation_name(source: object, key: object, *, is_one_of_several: bool) -> str:
     """Name a conversation of an export.
 
     Args:
@@ -36,7 +36,7 @@ def name_conversation(source: object, key: object, *, is_one_of_several: bool) -
     return f"{source}/{key}" if is_one_of_several else str(key)
 
 
-def add_faithtui_answer(
+def restore_exported_answer(
     draft: ConversationDraft, own: Sequence[Mapping[str, object]], metadata: object
 ) -> None:
     """Take what faithtui wrote beside one answer of a conversation, exported as one of its own.
@@ -77,10 +77,10 @@ def add_faithtui_result(
     """
     rater = str(details.get("rater") or "unknown")
     if details.get("by") == "judge":
-        claims = [(position, each) for each in list_objects(details.get("claims"))]
+        claims = [(position, each) for each in list_objects_or_empty(details.get("claims"))]
         add_faithtui_verdicts(draft, rater, claims)
     else:
-        for label in list_objects(details.get("labels")):
+        for label in list_objects_or_empty(details.get("labels")):
             add_faithtui_label(draft, position, rater, label, label)
 
 
@@ -103,19 +103,19 @@ def add_faithtui_verdicts(
         made = tuple(
             ImportedClaim(
                 str(each.get("claim")),
-                _read_text(each.get("word")) or _read_text(each.get("verdict")),
-                _read_text(each.get("reason")),
+                _get_text_or_none(each.get("word")) or _get_text_or_none(each.get("verdict")),
+                _get_text_or_none(each.get("reason")),
                 position,
-                _read_text(each.get("verdict")),
+                _get_text_or_none(each.get("verdict")),
             )
             for position, each in own
         )
         draft.verdicts.append(ImportedWindow(judge, made, position=window))
     for position, each in claims:
         if each.get("kind") == "answer":
-            word = _read_text(each.get("word")) or _read_text(each.get("verdict"))
-            reason = _read_text(each.get("reason"))
-            label = _read_text(each.get("verdict"))
+            word = _get_text_or_none(each.get("word")) or _get_text_or_none(each.get("verdict"))
+            reason = _get_text_or_none(each.get("reason"))
+            label = _get_text_or_none(each.get("verdict"))
             draft.add_verdict(
                 ImportedVerdict(judge, position, word=word, reason=reason, label=label)
             )
@@ -137,11 +137,11 @@ def add_faithtui_label(
         claim: Has `kind`, `claim` and perhaps `span` of what it is about.
         label: Has `label`, `note`, `scale` and `raw_label`.
     """
-    kind, word = claim.get("kind"), _read_text(label.get("label"))
+    kind, word = claim.get("kind"), _get_text_or_none(label.get("label"))
     if word is None or kind not in ("claim", "answer"):
         return
-    scale = _read_text(label.get("scale"))
-    raw = _read_text(label.get("raw_label"))
+    scale = _get_text_or_none(label.get("scale"))
+    raw = _get_text_or_none(label.get("raw_label"))
     text = str(claim.get("claim")) if kind == "claim" else None
     draft.add_rating(
         position,
@@ -149,12 +149,14 @@ def add_faithtui_label(
         OWN_SCALE if scale is None or raw is None else scale,
         word if scale is None or raw is None else raw,
         claim=text,
-        span=_find_span(claim.get("span"), text, draft.turns[position].content),
-        note=_read_text(label.get("note")),
+        span=_find_span_if_text_matches(claim.get("span"), text, draft.turns[position].content),
+        note=_get_text_or_none(label.get("note")),
     )
 
 
-def _find_span(span: object, text: str | None, content: str) -> tuple[int, int] | None:
+def _find_span_if_text_matches(
+    span: object, text: str | None, content: str
+) -> tuple[int, int] | None:
     """Give the place of a claim; None where other words stand there."""
     match span:
         case [int(start), int(end)] if 0 <= start < end and content[start:end] == text:
@@ -163,10 +165,10 @@ def _find_span(span: object, text: str | None, content: str) -> tuple[int, int] 
             return None
 
 
-def _read_text(value: object) -> str | None:
+def _get_text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def list_objects(value: object) -> list[Mapping[str, object]]:
+def list_objects_or_empty(value: object) -> list[Mapping[str, object]]:
     """Give the objects of a list; [] for anything else."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

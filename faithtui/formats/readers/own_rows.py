@@ -21,8 +21,8 @@ from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import (
     add_faithtui_label,
     add_faithtui_verdicts,
-    list_objects,
-    name_conversation,
+    list_objects_or_empty,
+    make_exported_conversation_name,
 )
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
@@ -88,7 +88,7 @@ class ClaimRowReader:
                     continue
                 sources.add(str(row.get("source")))
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
-            for row, too_large in groups.list_too_large():
+            for row, too_large in groups.list_keys_with_too_large_records():
                 yield make_refused_record(replace(last, line=row["_line"]), too_large)
             for _, rows in groups:
                 line = min(row.pop("_line") for row in rows)
@@ -167,14 +167,14 @@ def _make_drafts(
 ) -> Iterator[ConversationDraft]:
     """Make the conversation of some rows; `sources` are the data sets of all of the file."""
     first = rows[0]
-    key = name_conversation(
+    key = make_exported_conversation_name(
         first.get("source"), first["conversation"], is_one_of_several=len(sources) > 1
     )
     draft = ConversationDraft(key=key)
     if isinstance(first.get("metadata"), dict):
         draft.metadata = dict(first["metadata"])
     passages = _PassageFinder(rows)
-    for message in list_objects(first["messages"]):
+    for message in list_objects_or_empty(first["messages"]):
         _add_message(draft, message, passages, options)
     of_window: dict[tuple[str, int], list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
@@ -189,7 +189,7 @@ def _make_drafts(
             of_window.setdefault((judge, row.get("window") or 0), []).append((position, row))
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
-        for label in list_objects(row.get("labels")):
+        for label in list_objects_or_empty(row.get("labels")):
             if label.get("counted"):
                 annotator = str(label.get("annotator"))
                 add_faithtui_label(draft, position, annotator, claim, label)
@@ -211,7 +211,7 @@ class _PassageFinder:
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         self._found: dict[str, dict[Document, None]] = {}
         for row in rows:
-            for each in list_objects(row["passages"]):
+            for each in list_objects_or_empty(row["passages"]):
                 document = Document(str(each.get("text")), _to_source(each.get("source")))
                 self._found.setdefault(str(each.get("document")), {})[document] = None
         self._used: Counter[str] = Counter()
@@ -229,10 +229,10 @@ class _PassageFinder:
                 for name, source in zip(names, sources, strict=True)
                 if str(name) in self._found
             ]
-        found = (self._find_passage(str(each)) for each in names)
+        found = (self._take_next_passage_of_name(str(each)) for each in names)
         return [each for each in found if each is not None]
 
-    def _find_passage(self, name: str) -> Document | None:
+    def _take_next_passage_of_name(self, name: str) -> Document | None:
         """Give the next passage of this name; None: no row has it."""
         documents = list(self._found.get(name, ()))
         if not documents:

@@ -63,7 +63,7 @@ class ReadOptions:
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
 
-    def choose_scale(self, name: str, default: str | None = None) -> str:
+    def choose_and_note_scale(self, name: str, default: str | None = None) -> str:
         """Name the scale of a human score: as the user said, or the default, or its own name."""
         self.notes.scores.add(name)
         return self.scales.get(name, name if default is None else default)
@@ -185,7 +185,7 @@ def make_drafts(
             made = make_draft(each)
             made.where = each.where
         except UNREADABLE as error:
-            made = make_shape_error(error, each.where)
+            made = translate_to_shape_error(error, each.where)
         yield made
 
 
@@ -211,12 +211,12 @@ def build_conversations(
         try:
             built = draft.build(options.source)
         except UNREADABLE as error:
-            yield make_refused_record(record, make_shape_error(error, draft.where))
+            yield make_refused_record(record, translate_to_shape_error(error, draft.where))
             continue
         yield make_parsed_record(record, built, collector.data, tuple(draft.verdicts))
 
 
-def make_shape_error(error: Exception, where: str = "") -> ShapeError:
+def translate_to_shape_error(error: Exception, where: str = "") -> ShapeError:
     """Say in a sentence why something could not be read.
 
     Args:
@@ -248,7 +248,7 @@ def make_refused_record(record: FileRecord, error: Exception) -> ParsedRecord:
     """
     if isinstance(error, InputError) and error.path is not None:
         return make_parsed_record(record, error)
-    told = make_shape_error(error)
+    told = translate_to_shape_error(error)
     return make_parsed_record(record, record.make_error(told.reason, told.field or None))
 
 

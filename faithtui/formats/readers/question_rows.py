@@ -20,7 +20,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_passage_list
 
@@ -178,8 +178,8 @@ def make_conversation_draft(
         )
     elif given is not None:
         draft.metadata["contexts_without_answer"] = given
-    _add_labels(draft, fields, options)
-    keep_unread_fields(draft, fields.rest(), names.known, options.notes.unknown_keys)
+    _add_human_or_judge_label(draft, fields, options)
+    keep_unread_fields_in_draft(draft, fields.rest(), names.known, options.notes.unknown_keys)
     conversation = draft.metadata.get("conversation_id")
     if conversation is not None:
         draft.metadata["conversation_id"] = str(conversation)
@@ -204,7 +204,9 @@ def _read_contexts(
     return found
 
 
-def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOptions) -> None:
+def _add_human_or_judge_label(
+    draft: ConversationDraft, fields: AnySpelling, options: ReadOptions
+) -> None:
     answer = draft.last_answer
     if answer is None:
         return
@@ -215,7 +217,11 @@ def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOpti
         if label is not None and annotator is not None:
             word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_rating(
-                answer, annotator, options.choose_scale(name), word, note=fields.text(*NOTE)
+                answer,
+                annotator,
+                options.choose_and_note_scale(name),
+                word,
+                note=fields.text(*NOTE),
             )
     score = _to_score(fields.take(*SCORE))
     if score is not None:
@@ -294,10 +300,12 @@ def _explain_match(sample: Sample) -> str | None:
     return f"rows with `{names[0]}`, `{names[1]}`{contexts}"
 
 
-def _convert(
+def _convert_question_row(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     yield make_conversation_draft(fields, RowNames(), options, collector)
 
 
-READER = RecordReader("rows", "rows of question, answer and contexts", _explain_match, _convert)
+READER = RecordReader(
+    "rows", "rows of question, answer and contexts", _explain_match, _convert_question_row
+)

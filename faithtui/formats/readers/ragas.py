@@ -8,7 +8,7 @@ from typing import Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import add_faithtui_answer, list_objects
+from faithtui.formats.readers.own_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -36,7 +36,7 @@ _ROW: Final = RowNames(
 )
 
 
-def _is_conversation(record: dict[str, object]) -> bool:
+def _is_multi_turn_sample(record: dict[str, object]) -> bool:
     given = AnySpelling(record).take("user_input")
     if isinstance(given, str) and given.lstrip().startswith("["):
         return "'type'" in given or '"type"' in given
@@ -45,7 +45,7 @@ def _is_conversation(record: dict[str, object]) -> bool:
 
 def _explain_rows_match(sample: Sample) -> str | None:
     for record in sample.records:
-        if has_keys(record, "user_input") and not _is_conversation(record):
+        if has_keys(record, "user_input") and not _is_multi_turn_sample(record):
             if has_any_key(record, "response", "retrieved_contexts", "reference"):
                 return "rows with ragas's names `user_input`, `response`, `retrieved_contexts`"
             return None
@@ -53,7 +53,7 @@ def _explain_rows_match(sample: Sample) -> str | None:
 
 
 def _explain_conversations_match(sample: Sample) -> str | None:
-    if any(_is_conversation(each) for each in sample.records):
+    if any(_is_multi_turn_sample(each) for each in sample.records):
         return "`user_input` is a list of messages, as in ragas's multi-turn samples"
     return None
 
@@ -61,12 +61,12 @@ def _explain_conversations_match(sample: Sample) -> str | None:
 def _convert_row(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    own = list_objects(fields.take(OWN_KEY))
+    own = list_objects_or_empty(fields.take(OWN_KEY))
     metadata = fields.take("metadata") if own else None
     for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
         fields.take(name)  # what `own` says in full
     draft = make_conversation_draft(fields, _ROW, options, collector)
-    add_faithtui_answer(draft, own, metadata)
+    restore_exported_answer(draft, own, metadata)
     yield draft
 
 
@@ -78,7 +78,7 @@ def _convert_conversation(
         raise fields.make_error(("user_input",), messages, "a list of messages")
     draft = ConversationDraft(key=fields.text(*_ROW.identity))
     MessageReader(draft, collector).read_all(messages, "user_input")
-    keep_unread_fields(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
     yield draft
 
 

@@ -31,23 +31,23 @@ _ROW: Final = RowNames(
 )
 
 
-def _is_annotated(value: object) -> bool:
+def _is_annotation_list(value: object) -> bool:
     return isinstance(value, list) and bool(value) and has_keys(value[0], "metric_input", "prompts")
 
 
 def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         for metric, rows in record.items():
-            if _is_annotated(rows):
+            if _is_annotation_list(rows):
                 return f"ragas's annotations of `{metric}`, with `metric_input` and `prompts`"
     return None
 
 
-def _convert(
+def _convert_annotations_of_metrics(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     for metric, rows in fields.value.items():
-        if not _is_annotated(rows):
+        if not _is_annotation_list(rows):
             options.notes.unknown_keys[metric] += 1
             continue
         read_one = partial(_read_annotation, metric, options, collector)
@@ -76,7 +76,7 @@ def _read_annotation(
             f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"
         ] += 1
         return draft
-    scale = options.choose_scale(metric)
+    scale = options.choose_and_note_scale(metric)
     for name in prompts:
         prompt = AnySpelling(prompts).inner(name)
         said = prompt.take("prompt_output")
@@ -108,9 +108,11 @@ def _add_verdicts_and_ratings(
     edited: Mapping[str, Any] | None,
     accepted: object,
 ) -> None:
-    statements = _list_statements(output)
+    statements = _list_statement_verdicts(output)
     if statements:
-        changed = {claim: verdict for claim, verdict, _ in _list_statements(edited or output)}
+        changed = {
+            claim: verdict for claim, verdict, _ in _list_statement_verdicts(edited or output)
+        }
         draft.verdicts.append(
             ImportedWindow(
                 judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
@@ -129,7 +131,11 @@ def _add_verdicts_and_ratings(
     word = _to_yes_no(verdict)
     draft.add_verdict(
         ImportedVerdict(
-            judge, answer, word=str(verdict), passed=_to_passed(word), reason=output.get("reason")
+            judge,
+            answer,
+            word=str(verdict),
+            passed=_yes_no_to_bool(word),
+            reason=output.get("reason"),
         )
     )
     if edited is not None and edited.get("verdict") is not None:
@@ -143,7 +149,7 @@ def _add_verdicts_and_ratings(
     draft.add_rating(answer, ANNOTATOR, scale, label, note=note if isinstance(note, str) else None)
 
 
-def _list_statements(output: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+def _list_statement_verdicts(output: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
     """List statement, verdict and reason of an output that judges statements."""
     found = output.get("statements")
     if not isinstance(found, list):
@@ -165,10 +171,13 @@ def _to_yes_no(verdict: object) -> str:
     )
 
 
-def _to_passed(word: str) -> bool | None:
+def _yes_no_to_bool(word: str) -> bool | None:
     return {"yes": True, "no": False}.get(word)
 
 
 READER = RecordReader(
-    "ragas-annotations", "ragas annotated exports (MetricAnnotation)", _explain_match, _convert
+    "ragas-annotations",
+    "ragas annotated exports (MetricAnnotation)",
+    _explain_match,
+    _convert_annotations_of_metrics,
 )

@@ -66,7 +66,7 @@ class DetectedFormat:
     reason: str
 
 
-def find_reader(name: str) -> FormatReader:
+def get_reader_by_name(name: str) -> FormatReader:
     """Find a reader by its name.
 
     Raises:

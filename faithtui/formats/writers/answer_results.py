@@ -78,7 +78,7 @@ def list_answer_results(run: ExportRun, conversation: ExportConversation) -> Ite
     by_turn: dict[int, list[ExportClaim]] = {
         turn: []
         for turn, each in enumerate(conversation.turns)
-        if each.role == "assistant" and _is_done(conversation, turn)
+        if each.role == "assistant" and _is_turn_judged_or_given_up(conversation, turn)
     }
     for claim in conversation.claims:
         by_turn.setdefault(claim.turn, []).append(claim)
@@ -114,7 +114,7 @@ class _Answer:
         if judged:
             score = score_window([each.verdict for each in judged], self._run.rule)
             yield self._make_judge_result(judged, score)
-        elif _is_done(self._conversation, self._turn):
+        elif _is_turn_judged_or_given_up(self._conversation, self._turn):
             yield self._make_judge_result((), self._score_without_claims())
         by_annotator: dict[str, list[tuple[ExportClaim, ExportLabel]]] = {}
         for claim in self._claims:
@@ -274,7 +274,7 @@ def _find_window(conversation: ExportConversation, turn: int) -> ExportWindow | 
     return next((each for each in conversation.windows if turn in each.turns), None)
 
 
-def _is_done(conversation: ExportConversation, turn: int) -> bool:
+def _is_turn_judged_or_given_up(conversation: ExportConversation, turn: int) -> bool:
     """Say whether a judge is done with a turn, or will not judge it."""
     is_over = conversation.state in (ScoreState.FAILED, ScoreState.SKIPPED)
     return is_over or _find_window(conversation, turn) is not None

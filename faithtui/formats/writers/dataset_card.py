@@ -99,7 +99,7 @@ def format_dataset_card_lines(
         "license": licence,
         "task_categories": ["text-classification"],
         "tags": ["faithfulness", "llm-as-a-judge", "human-labels", "rag"],
-        "size_categories": [_name_size(counts.claims)],
+        "size_categories": [_name_size_category(counts.claims)],
         "configs": [
             {"config_name": each, "data_files": path, **({"default": True} if not place else {})}
             for place, (each, path) in enumerate(files.items())
@@ -201,7 +201,7 @@ def _make_text_features(names: Sequence[str]) -> list[dict[str, object]]:
     ]
 
 
-def _name_size(rows: int) -> str:
+def _name_size_category(rows: int) -> str:
     return next((name for limit, name in _SIZES if rows < limit), _MOST)
 
 

@@ -110,7 +110,7 @@ def _make_metric(
         "strictMode": run.rule.strict,
         "evaluationModel": rater,
         "error": (conversation.reason or conversation.state) if score is None else None,
-        "verboseLogs": _make_log(conversation.windows, conversation.reason),
+        "verboseLogs": _format_verbose_log(conversation.windows, conversation.reason),
     }
 
 
@@ -119,7 +119,7 @@ def _name_metric(run: ExportRun) -> str:
     return run.metric.replace("-", " ").title()
 
 
-def _make_log(windows: Sequence[ExportWindow], reason: str | None) -> str:
+def _format_verbose_log(windows: Sequence[ExportWindow], reason: str | None) -> str:
     steps = [
         step
         for window in windows

@@ -50,7 +50,7 @@ def format_json_lines(
     """
     begins = [f"{',' if place else '{'}{_encode(each.name)}:" for place, each in enumerate(columns)]
     as_text = [json_as_text and each.kind == "json" for each in columns]
-    writes = [_encode_as_text if each else _encode_value for each in as_text]
+    writes = [_encode_json_as_string if each else _encode_value for each in as_text]
     return _format_row_lines(columns, parts, begins, writes, "}\n")
 
 
@@ -58,7 +58,7 @@ def _encode_value(value: object) -> str:
     return _encode(format_utc_time(value) if isinstance(value, datetime) else value)
 
 
-def _encode_as_text(value: object) -> str:
+def _encode_json_as_string(value: object) -> str:
     return _encode(_encode(value))
 
 
@@ -139,7 +139,7 @@ def write_parquet(
     schema = make_arrow_schema(columns)
     kinds = [each.kind for each in columns]
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for rows in _gather_rows(parts):
+        for rows in _gather_bounded_row_groups(parts):
             arrays = [
                 arrow.array(
                     [_make_arrow_value(kind, row[place]) for row in rows],
@@ -165,7 +165,7 @@ def import_pyarrow() -> Any:
     return pyarrow
 
 
-def _gather_rows(parts: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
+def _gather_bounded_row_groups(parts: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
     found: list[Row] = []
     held = 0
     for rows in parts:

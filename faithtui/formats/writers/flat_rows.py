@@ -166,7 +166,7 @@ MARK_FIELDS: Final = ("document", "start", "end", "text")
 def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterator[Row]:
     """Make the rows of the claims of a conversation, in the order of `CLAIM_COLUMNS`."""
     passages: dict[tuple[ExportPassage, ...], list[dict[str, object]]] = {}
-    questions = _list_questions(conversation)
+    questions = _list_question_before_each_turn(conversation)
     messages = [_make_message(each) for each in conversation.turns]
     names = _TurnNames(conversation)
     of_run = (run.id, run.number, run.metric, run.judge, run.model, run.prompts)
@@ -306,7 +306,7 @@ def _make_label_cells(label: ExportLabel) -> Row:
     )
 
 
-def _list_questions(conversation: ExportConversation) -> Sequence[str | None]:
+def _list_question_before_each_turn(conversation: ExportConversation) -> Sequence[str | None]:
     """Give the last message of the user before each turn; None where there is none."""
     found: list[str | None] = []
     last: str | None = None

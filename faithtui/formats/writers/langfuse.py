@@ -12,7 +12,7 @@ from faithtui.formats.writers.answer_results import AnswerResult
 from faithtui.formats.writers.flat_rows import format_utc_time
 
 
-def make_langfuse_scores(result: AnswerResult) -> Iterator[str]:
+def format_langfuse_score_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result: its number, else its label; nothing without a trace or a session.
 
     The id is ours, so that sending a file twice changes scores and adds none.
@@ -39,8 +39,8 @@ def make_langfuse_scores(result: AnswerResult) -> Iterator[str]:
         "timestamp": None if result.at is None else format_utc_time(result.at),
         "metadata": {**result.metadata, "label": result.label},
     }
-    yield _to_line({name: value for name, value in body.items() if value is not None})
+    yield _format_json_line({name: value for name, value in body.items() if value is not None})
 
 
-def _to_line(value: object) -> str:
+def _format_json_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"

@@ -14,7 +14,7 @@ from faithtui.formats.writers.answer_results import AnswerResult
 from faithtui.formats.writers.flat_rows import format_utc_time
 
 
-def make_langsmith_feedback(result: AnswerResult) -> Iterator[str]:
+def format_langsmith_feedback_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result; nothing where no run of LangSmith is known.
 
     Annotators are an `api` source with their name in its metadata: `app` is for those who labelled

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from faithtui.formats.writers.answer_results import AnswerResult
 
 
-def make_openinference_annotations(result: AnswerResult) -> Iterator[str]:
+def format_openinference_annotation_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result; nothing where neither span nor trace is known, or there is nothing to say."""
     said = {
         "label": result.label,

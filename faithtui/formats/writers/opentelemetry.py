@@ -20,7 +20,7 @@ _HEXADECIMAL: Final = frozenset("0123456789abcdef")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def make_opentelemetry_events(result: AnswerResult) -> Iterator[str]:
+def format_opentelemetry_event_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result; nothing where no trace is known."""
     trace, span = _find_hex(result.ids.trace, 32), _find_hex(result.ids.span, 16)
     if trace is None:

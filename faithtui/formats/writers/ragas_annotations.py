@@ -56,7 +56,7 @@ class AnnotatedAnswer:
         return sum(said) / len(said) if said else None
 
 
-def ragas_json(answers: Sequence[AnnotatedAnswer]) -> str:
+def format_annotations_json(answers: Sequence[AnnotatedAnswer]) -> str:
     """Write annotations as one JSON document, ASCII because ragas opens it in any encoding.
 
     - `edited_output` is what people make of a reply, and null where they leave it as it is.

@@ -16,7 +16,7 @@ from faithtui.formats.writers.answer_results import (
 )
 
 
-def make_ragas_rows(run: ExportRun, conversation: ExportConversation) -> Iterator[str]:
+def format_ragas_row_lines(run: ExportRun, conversation: ExportConversation) -> Iterator[str]:
     """Write the answers of a conversation that judge or annotators said something of."""
     by_turn: dict[int, list[AnswerResult]] = {}
     for result in list_answer_results(run, conversation):

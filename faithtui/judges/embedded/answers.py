@@ -95,22 +95,26 @@ class OfflineAnswers:
         match task:
             case ExtractTruths(documents, limit):
                 return {
-                    f"d{position}": await self._list_distinct(_split_truths(document), limit)
+                    f"d{position}": await self._list_first_distinct_texts(
+                        _split_truths(document), limit
+                    )
                     for position, document in enumerate(documents)
                 }
             case ExtractPooledTruths(documents, limit):
                 pooled = (truth for document in documents for truth in _split_truths(document))
-                return {"truths": await self._list_distinct(pooled, limit)}
+                return {"truths": await self._list_first_distinct_texts(pooled, limit)}
             case ExtractClaims(answers):
                 return {
-                    f"a{position}": await self._list_distinct(_split_claims(answer), None)
+                    f"a{position}": await self._list_first_distinct_texts(
+                        _split_claims(answer), None
+                    )
                     for position, answer in enumerate(answers)
                 }
             case ExtractPooledClaims(answers):
                 pooled = (claim for answer in answers for claim in _split_claims(answer))
-                return {"claims": await self._list_distinct(pooled, None)}
+                return {"claims": await self._list_first_distinct_texts(pooled, None)}
             case FindEvidence():
-                return await self._find_evidence(task)
+                return await self._make_evidence_reply(task)
             case JudgeClaims(claims, truths):
                 return _make_verdicts_reply(await self._judge_claims(claims, truths))
             case JudgeClaimList(claims, truths):
@@ -130,7 +134,11 @@ class OfflineAnswers:
             case ExplainRelevance():
                 return {"reason": explain_relevance(task)}
             case SplitAnswer(answer=answer):
-                return {"statements": await self._list_distinct(_split_statements(answer), None)}
+                return {
+                    "statements": await self._list_first_distinct_texts(
+                        _split_statements(answer), None
+                    )
+                }
             case InferStatements(statements, contexts):
                 return _make_inferences_reply(await self._judge_claims(statements, contexts))
             case InferStatementList(statements, contexts):
@@ -138,11 +146,11 @@ class OfflineAnswers:
                     statements, await self._judge_claims(statements, contexts)
                 )
             case SupportAnswer():
-                return await self._judge_support(task)
+                return await self._judge_support_yes_or_no(task)
             case _:
                 assert_never(task)
 
-    async def _find_evidence(self, task: FindEvidence) -> ReplyObject:
+    async def _make_evidence_reply(self, task: FindEvidence) -> ReplyObject:
         reply: ReplyObject = {}
         first_truth = 0
         for group in task.groups:
@@ -192,7 +200,7 @@ class OfflineAnswers:
                 return sets
         return [tuple(sorted(sources))] if sources else []
 
-    async def _judge_support(self, task: SupportAnswer) -> str:
+    async def _judge_support_yes_or_no(self, task: SupportAnswer) -> str:
         """`YES` or `NO`. A chunk that says nothing of an answer does not unsay an earlier one."""
         if task.earlier is not None and task.earlier.strip().casefold().startswith("yes"):
             return "YES"
@@ -209,7 +217,7 @@ class OfflineAnswers:
         for number, unit in enumerate(context.units):
             statement = unit.span.slice_text(document)
             if statement not in related:
-                related[statement] = wanted.relate_sentence(number)
+                related[statement] = wanted.find_messages_sentence_serves(number)
             if number % _YIELD_EVERY == 0:
                 await self._let_others_run()
         return list(related.items())
@@ -259,7 +267,9 @@ class OfflineAnswers:
         self._tokenised_truths[text] = found
         return found
 
-    async def _list_distinct(self, texts: Iterable[str], limit: int | None) -> list[str]:
+    async def _list_first_distinct_texts(
+        self, texts: Iterable[str], limit: int | None
+    ) -> list[str]:
         """The first `limit` different texts, in order; None: all. Lets others in while it works."""
         found: dict[str, None] = {}
         for text in texts:
@@ -276,13 +286,13 @@ class OfflineAnswers:
         self._before_step()
 
 
-def judge_claim_by_text(claim: str, context: str) -> OverlapVerdict:
+def judge_claim_against_text(claim: str, context: str) -> OverlapVerdict:
     """Judge one claim against one text, outside a run."""
-    return judge_claim(claim, _index_text(context))
+    return judge_claim(claim, _index_sentences_cached(context))
 
 
 @lru_cache(maxsize=_KEPT_CONTEXTS)
-def _index_text(context: str) -> SentenceIndex:
+def _index_sentences_cached(context: str) -> SentenceIndex:
     """The sentences of a text; claims about the same one tend to come together."""
     return index_passages((context,))
 

@@ -114,9 +114,9 @@ def judge(claim: str, context: str) -> tuple[str, float, float]:
         The verdict (`yes`, `no` or `idk`), the confidence in that verdict and the probability that
         the claim is supported, both in [0, 1].
     """
-    from faithtui.judges.embedded.answers import judge_claim_by_text
+    from faithtui.judges.embedded.answers import judge_claim_against_text
 
-    finding = judge_claim_by_text(claim, context)
+    finding = judge_claim_against_text(claim, context)
     supported = finding.probability
     verdict = finding.answer.value
     return verdict, supported if verdict == "yes" else 1 - supported, supported
@@ -129,8 +129,9 @@ def evidence(claim: str, context: str) -> list[tuple[int, int]]:
         At most three ranges of characters of `context`, the best first; [] when it holds no word of
         the claim.
     """
-    from faithtui.judges.embedded.answers import judge_claim_by_text
+    from faithtui.judges.embedded.answers import judge_claim_against_text
 
     return [
-        (each.span.start, each.span.end) for each in judge_claim_by_text(claim, context).evidence
+        (each.span.start, each.span.end)
+        for each in judge_claim_against_text(claim, context).evidence
     ]

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from faithtui.domain.text.alignment import Alignment, align_claim, is_rounded_in_context
+from faithtui.domain.text.alignment import (
+    Alignment,
+    align_claim_with_context,
+    is_rounded_in_context,
+)
 from faithtui.domain.text.contradictions import ClashKind
 from faithtui.domain.text.sentence_index import SentenceIndex
 from faithtui.domain.text.tokens import tokenise_words
@@ -37,16 +41,18 @@ class SentenceComparison:
     """Values of `FEATURES`."""
 
 
-def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
+def compare_claim_with_context(claim: str, context: SentenceIndex) -> SentenceComparison:
     """Measure a claim of one sentence against a context."""
-    aligned = align_claim(claim, tokenise_words(claim), context)
+    aligned = align_claim_with_context(claim, tokenise_words(claim), context)
     words, found = aligned.words, aligned.found
     clash = _FEATURE_OF_CLASH[aligned.clash.kind] if aligned.clash is not None else None
     numbers_missing, numbers_found = _count_missing_and_found_numbers(aligned, context)
     names_missing, names_far = _count_missing_and_far_names(aligned)
     features = (
         sum(found) / len(found) if found else 0.0,
-        _compute_share(map(context.bigrams.__contains__, pairwise([word.stem for word in words]))),
+        _compute_mean_or_zero(
+            map(context.bigrams.__contains__, pairwise([word.stem for word in words]))
+        ),
         aligned.common_order,
         math.log1p(numbers_found),
         math.log1p(numbers_missing),
@@ -60,7 +66,7 @@ def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
     return SentenceComparison(claim, aligned, features)
 
 
-def _compute_share(hits: Iterable[bool]) -> float:
+def _compute_mean_or_zero(hits: Iterable[bool]) -> float:
     values = list(hits)
     return sum(values) / len(values) if values else 0.0
 

@@ -23,7 +23,7 @@ from faithtui.domain.text.languages import (
 )
 from faithtui.domain.text.sentence_index import MOST_EVIDENCE, IndexedSentence, SentenceIndex
 from faithtui.domain.text.sentences import SentenceKind, split_answer
-from faithtui.judges.embedded.features import SentenceComparison, compare_sentence
+from faithtui.judges.embedded.features import SentenceComparison, compare_claim_with_context
 from faithtui.judges.embedded.weights import (
     NO_RECALIBRATION,
     Calibration,
@@ -90,16 +90,19 @@ def judge_claim(
     sentences = split_answer(claim)
     stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
     parts = [
-        (compare_sentence(statement.slice_text(text), context), each.span.start + statement.start)
+        (
+            compare_claim_with_context(statement.slice_text(text), context),
+            each.span.start + statement.start,
+        )
         for each in stating
         for text in (blank_out_citations(each.text),)
         for statement in (find_statement(text),)
-    ] or [(compare_sentence("", context), 0)]
+    ] or [(compare_claim_with_context("", context), 0)]
     # The part with a clash decides, so its evidence and reason come first.
     parts.sort(key=lambda part: part[0].alignment.clash is None)
     clash = parts[0][0].alignment.clash
     languages = (detect_language(claim), context.find_language())
-    shipped = compute_probability([part for part, _ in parts], load_weights())
+    shipped = compute_support_probability([part for part, _ in parts], load_weights())
     chance = recalibrate_probability(shipped, calibration)
     is_comparable = are_comparable_languages(*languages)
     if clash is not None or not is_comparable:
@@ -116,7 +119,7 @@ def judge_claim(
         for part, shift in sorted(parts, key=lambda part: part[1])
         for word in part.alignment.missing
     )
-    reason = _make_reason([part for part, _ in parts], context, answer)
+    reason = _make_verdict_reason([part for part, _ in parts], context, answer)
     return OverlapVerdict(
         answer=answer,
         probability=chance,
@@ -127,7 +130,9 @@ def judge_claim(
     )
 
 
-def compute_probability(parts: Sequence[SentenceComparison], weights: OverlapWeights) -> float:
+def compute_support_probability(
+    parts: Sequence[SentenceComparison], weights: OverlapWeights
+) -> float:
     """Probability in [0, 1] that a claim of one or more sentences is supported: their mean.
 
     A sentence that clashes, states what the context leaves open, or has a word that the context
@@ -199,7 +204,7 @@ _NAMED_WORDS: Final = 6
 """Missing words a reason names."""
 
 
-def _make_reason(
+def _make_verdict_reason(
     parts: Sequence[SentenceComparison], context: SentenceIndex, answer: VerdictWord
 ) -> str:
     """One sentence or two made from the numbers."""

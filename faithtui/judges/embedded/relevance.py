@@ -52,11 +52,11 @@ class _MessageMatch:
         """How much of the words a sentence, and a little the one before, holds; in [0, 1]."""
         own = self.held.get(unit, frozenset())
         both = own | self.held.get(unit - 1, frozenset())
-        return (1 - _PREVIOUS_WEIGHT) * self._compute_share(
+        return (1 - _PREVIOUS_WEIGHT) * self._compute_matched_word_share(
             own
-        ) + _PREVIOUS_WEIGHT * self._compute_share(both)
+        ) + _PREVIOUS_WEIGHT * self._compute_matched_word_share(both)
 
-    def _compute_share(self, positions: frozenset[int]) -> float:
+    def _compute_matched_word_share(self, positions: frozenset[int]) -> float:
         if not positions:
             return 0.0
         # In order, so that rounding is the same on every machine.
@@ -75,7 +75,7 @@ class MessageMatcher:
         """
         self._wanted = [_match_message(message, document) for message in messages]
 
-    def relate_sentence(self, unit: int) -> MessageRelation:
+    def find_messages_sentence_serves(self, unit: int) -> MessageRelation:
         """Say which messages the sentence with this number serves."""
         if not self._wanted:
             return MessageRelation((), "There is no message to compare it with.")
@@ -99,7 +99,7 @@ def _match_message(message: str, document: SentenceIndex) -> _MessageMatch:
         if word.is_content:
             by_stem.setdefault(word.stem, word)
     words = tuple(by_stem.values())
-    lookups = [document.find_word(word) for word in words]
+    lookups = [document.look_up_word(word) for word in words]
     held: dict[int, set[int]] = {}
     for position, (_, units) in enumerate(lookups):
         for unit in units:

@@ -20,10 +20,10 @@ from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
     BatchApiClient,
     belongs_to_batch,
-    check_size,
-    make_wire_ids,
+    check_and_make_question_wire_ids,
     parse_time_or_none,
     read_question_id,
+    refuse_too_large_batch,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -80,10 +80,10 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send all questions in one request. See `BatchClient.submit`."""
-        ids = make_wire_ids(uid, requests, self.most_requests)
+        ids = check_and_make_question_wire_ids(uid, requests, self.most_requests)
         size = sum(self.count_question_bytes(each) for _, each in requests)
-        check_size(size, self.most_bytes)
-        made = await self._api.call_batch_api(
+        refuse_too_large_batch(size, self.most_bytes)
+        made = await self._api.call_or_refuse_without_batch_api(
             lambda: self._dialect.sdk.messages.batches.with_raw_response.create(
                 requests=[
                     {"custom_id": name, "params": self._make_params(each)}
@@ -109,14 +109,14 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
     ) -> str | None:
         """Look into the results of batches that may be it. See `BatchClient.find`."""
         undecided: str | None = None
-        async for batch in self._api.list_newest(self._fetch_page, since):
+        async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
             batch_id = self._api.read_id(batch)
             status = _read_status(batch)
             if batch_id in known or status.total != total:
                 continue
             if status.state == "working":
                 undecided = undecided or batch_id
-            elif await self._has_results_of(batch_id, uid):
+            elif await self._is_batch_with_uid(batch_id, uid):
                 return batch_id
         if undecided is not None:
             raise JudgeUnavailable(
@@ -131,7 +131,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         """Read the file of results. See `BatchClient.results`."""
         if _read_status(await self._retrieve_batch(batch_id)).state == "working":
             raise self._api.make_unfinished_error(batch_id)
-        async for line in self._read_lines(batch_id):
+        async for line in self._read_result_lines(batch_id):
             custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
             yield (
                 custom_id,
@@ -167,14 +167,14 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         )
         return envelope.body
 
-    async def _has_results_of(self, batch_id: str, uid: str) -> bool:
+    async def _is_batch_with_uid(self, batch_id: str, uid: str) -> bool:
         """Whether the first result is one of the batch with this uid."""
-        async with aclosing(self._read_lines(batch_id)) as lines:
+        async with aclosing(self._read_result_lines(batch_id)) as lines:
             async for line in lines:
                 return belongs_to_batch(text_or_none(line.get("custom_id")) or "", uid)
         return False
 
-    def _read_lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
+    def _read_result_lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
         # Not at the address the batch names for its results: the key is for this host alone.
         place = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
         version = self._dialect.sdk.default_headers.get("anthropic-version")

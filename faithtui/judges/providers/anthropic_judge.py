@@ -13,11 +13,11 @@ import httpx2
 
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData, JudgeRequest, OutputFormat, StopReason, Usage
-from faithtui.judges.images import address_of, base64_of
+from faithtui.judges.images import encode_as_base64, get_image_address
 from faithtui.judges.output_formats import (
     TOOL_DESCRIPTION,
+    append_schema_to_prompt,
     choose_output_format,
-    make_prompt,
     make_schema_name,
 )
 from faithtui.judges.providers.endpoints import Endpoint
@@ -106,11 +106,13 @@ class AnthropicMessages:
                 not take; nothing was sent.
         """
         while True:
-            sent = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.list_parameters_to_send(
+                self._endpoint.profile.parameters
+            )
             try:
                 return await self._create_message(request)
             except anthropic.APIStatusError as error:
-                if not self.refused_parameters.find_new_refusal(
+                if not self.refused_parameters.record_refusal_worth_retrying(
                     error.status_code, error.response.text, sent
                 ):
                     raise
@@ -164,7 +166,9 @@ class AnthropicMessages:
                 "name": name,
                 "disable_parallel_tool_use": True,
             }
-        parameters = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.list_parameters_to_send(
+            self._endpoint.profile.parameters
+        )
         effort = parameters.pop("reasoning_effort", None)
         whole: dict[str, object] = {**body, **parameters}
         if effort is not None:
@@ -192,7 +196,7 @@ class AnthropicMessages:
 
 
 def _make_message(request: JudgeRequest, rung: OutputFormat | None) -> "MessageParam":
-    prompt = make_prompt(request, rung)
+    prompt = append_schema_to_prompt(request, rung)
     if not request.images:
         return {"role": "user", "content": prompt}
     blocks: list[TextBlockParam | ImageBlockParam] = [{"type": "text", "text": prompt}]
@@ -204,9 +208,9 @@ def _make_message(request: JudgeRequest, rung: OutputFormat | None) -> "MessageP
 def _make_image_blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
     """An image behind the mark the prompt calls it by."""
     mark: TextBlockParam = {"type": "text", "text": image.mark}
-    data = base64_of(image)
+    data = encode_as_base64(image)
     if data is None:
-        return [mark, {"type": "image", "source": {"type": "url", "url": address_of(image)}}]
+        return [mark, {"type": "image", "source": {"type": "url", "url": get_image_address(image)}}]
     media_type = _MEDIA_TYPES.get(image.media_type)
     if media_type is None:
         raise JudgeRequestRejected(

@@ -82,7 +82,7 @@ def describe_key_places(variable: str) -> str:
     )
 
 
-def store_key(variable: str, value: str) -> None:
+def save_key_in_keyring(variable: str, value: str) -> None:
     """Keep a key in the system's keyring, in place of an earlier one.
 
     Args:
@@ -101,7 +101,7 @@ def store_key(variable: str, value: str) -> None:
     _run_with_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
 
 
-def delete_key(variable: str) -> bool:
+def delete_key_from_keyring(variable: str) -> bool:
     """Remove a key from the system's keyring.
 
     Returns:
@@ -129,7 +129,9 @@ def _find_key(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeyS
     if endpoint.is_local:
         return "", None
     try:
-        stored = _run_in_thread(lambda: _open_keyring().get_password(SERVICE, variable))
+        stored = _run_in_thread_with_timeout(
+            lambda: _open_keyring().get_password(SERVICE, variable)
+        )
     except _KeyringUnusable:
         # Whoever has no keyring has no key in it.
         return "", None
@@ -147,7 +149,7 @@ def _run_with_keyring(variable: str, work: Callable[[], T]) -> T:
             f"no judge takes a key called {variable}; expected one of {', '.join(VARIABLES)}"
         )
     try:
-        return _run_in_thread(work)
+        return _run_in_thread_with_timeout(work)
     except _KeyringUnusable as error:
         raise ConfigError(
             f"the system's keyring cannot be used: {error}."
@@ -162,7 +164,7 @@ def _open_keyring() -> "KeyringBackend":
     return keyring.get_keyring()
 
 
-def _run_in_thread(work: Callable[[], T]) -> T:
+def _run_in_thread_with_timeout(work: Callable[[], T]) -> T:
     """Let the keyring work on a thread of its own, which is left behind if it never answers.
 
     Raises:

@@ -32,7 +32,7 @@ from faithtui.judges.providers.http_exchange import (
     make_http_client,
     object_or_empty,
     text_or_none,
-    translate_error,
+    translate_to_judge_error,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.provider_errors import find_provider_message, make_judge_error
@@ -130,7 +130,9 @@ class BatchApi:
             deadline=self._deadline,
         )
 
-    async def call_batch_api(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
+    async def call_or_refuse_without_batch_api(
+        self, call: Call, *, extra_s: float = 0.0
+    ) -> Envelope:
         """Make a request that every Batch API answers.
 
         Raises:
@@ -170,7 +172,7 @@ class BatchApi:
             status=404,
         )
 
-    async def list_newest(
+    async def list_newest_batches_since(
         self, page: Callable[[str | None], Awaitable[RawAnswer]], since: datetime
     ) -> AsyncGenerator[dict[str, object]]:
         """List batches, the newest first, back to a time.
@@ -181,11 +183,11 @@ class BatchApi:
 
         Raises:
             JudgeUnavailable: There are too many.
-            JudgeError: As `call_batch_api`.
+            JudgeError: As `call_or_refuse_without_batch_api`.
         """
         after: str | None = None
         for _ in range(MOST_PAGES):
-            envelope = await self.call_batch_api(partial(page, after))
+            envelope = await self.call_or_refuse_without_batch_api(partial(page, after))
             listed = envelope.body.get("data")
             batches = [object_or_empty(each) for each in listed] if isinstance(listed, list) else []
             for batch in batches:
@@ -264,7 +266,7 @@ class BatchApi:
                 f" {self._timeout_s:g} s"
             ) from error
         except httpx2.HTTPError as error:
-            raise translate_error(error, self.endpoint, self._key) from error
+            raise translate_to_judge_error(error, self.endpoint, self._key) from error
         if spoilt:
             lines = "1 line" if spoilt == 1 else f"{spoilt:,} lines"
             raise JudgeUnavailable(
@@ -297,8 +299,8 @@ class BatchApi:
             code = status if status >= 400 else 502
             # Learned for the batch in which the question is asked again.
             refused = self._dialect.refused_parameters
-            refused.find_new_refusal(
-                code, said, refused.drop_refused(self.endpoint.profile.parameters)
+            refused.record_refusal_worth_retrying(
+                code, said, refused.list_parameters_to_send(self.endpoint.profile.parameters)
             )
             return make_judge_error(
                 code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
@@ -387,7 +389,9 @@ class BatchApiClient(Generic[DialectT]):
         await self._api.aclose()
 
 
-def make_wire_ids(uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int) -> list[str]:
+def check_and_make_question_wire_ids(
+    uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int
+) -> list[str]:
     """Name the questions of a batch so that any of its results tells which batch it is.
 
     Raises:
@@ -406,7 +410,7 @@ def make_wire_ids(uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: 
     return [f"{uid}-{each}" for each in ids]
 
 
-def check_size(size: int, most: int) -> None:
+def refuse_too_large_batch(size: int, most: int) -> None:
     """Refuse a batch that is too large.
 
     Raises:
@@ -419,7 +423,7 @@ def check_size(size: int, most: int) -> None:
 
 
 def read_question_id(wire_id: str) -> str:
-    """Undo `make_wire_ids` for one question."""
+    """Undo `check_and_make_question_wire_ids` for one question."""
     return wire_id.partition("-")[2]
 
 

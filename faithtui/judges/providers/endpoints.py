@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from faithtui.domain.judging.judge_profile import IDENTITY_MARK, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.text.suggestions import find_similar_name
 from faithtui.errors import ConfigError
-from faithtui.judges.plugins import find_plugins
+from faithtui.judges.plugins import list_judge_plugins
 
 OTHER_HOST_KEY = "FAITHTUI_JUDGE_KEY"
 """Environment variable with the key for any host that is not the provider's own."""
@@ -205,18 +205,18 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback
 
 
-def is_part_of_program(ref: str) -> bool:
+def is_in_process_judge(ref: str) -> bool:
     """Whether a judge is part of this program: its questions leave nothing, and nobody bills."""
     return ref == "offline" or ref.startswith(("replay:", "nli:"))
 
 
 def is_judge_prefix(name: str) -> bool:
     """Whether a judge reference may begin so: a built-in name, or that of a package's judge."""
-    return name in BUILT_IN or name in find_plugins()
+    return name in BUILT_IN or name in list_judge_plugins()
 
 
 def _format_unknown_judge(ref: str) -> str:
-    others = sorted(find_plugins().keys() - BUILT_IN)
+    others = sorted(list_judge_plugins().keys() - BUILT_IN)
     installed = f"; installed: {', '.join(f'{name}:…' for name in others)}" if others else ""
     meant = _suggest_judge(ref, others)
     return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}{meant}"

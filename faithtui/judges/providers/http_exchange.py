@@ -166,7 +166,7 @@ async def call_provider(
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
-        raise translate_error(error, endpoint, key, with_images, rung) from error
+        raise translate_to_judge_error(error, endpoint, key, with_images, rung) from error
     latency_ms = round((time.monotonic() - started) * 1000)
     body = _parse_json_body(response, endpoint, key, with_images, rung)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
@@ -179,7 +179,7 @@ async def call_provider(
     )
 
 
-def translate_error(
+def translate_to_judge_error(
     error: Exception,
     endpoint: Endpoint,
     key: Secret,

@@ -16,10 +16,10 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
     BatchApiClient,
-    check_size,
-    make_wire_ids,
+    check_and_make_question_wire_ids,
     parse_time_or_none,
     read_question_id,
+    refuse_too_large_batch,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -59,13 +59,13 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send the file, then make the batch. See `BatchClient.submit`."""
-        ids = make_wire_ids(uid, requests, self.most_requests)
+        ids = check_and_make_question_wire_ids(uid, requests, self.most_requests)
         lines = [
             self.format_question(name, each) for name, (_, each) in zip(ids, requests, strict=True)
         ]
         payload = b"".join(lines)
-        check_size(len(payload), self.most_bytes)
-        sent = await self._api.call_batch_api(
+        refuse_too_large_batch(len(payload), self.most_bytes)
+        sent = await self._api.call_or_refuse_without_batch_api(
             lambda: self._dialect.sdk.files.with_raw_response.create(
                 file=(f"{_LABEL}-{uid}.jsonl", payload, "application/jsonl"),
                 purpose="batch",
@@ -74,7 +74,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
             extra_s=len(payload) / SLOWEST,
         )
         file_id = self._api.read_id(sent.body)
-        made = await self._api.call_batch_api(
+        made = await self._api.call_or_refuse_without_batch_api(
             lambda: self._dialect.sdk.batches.with_raw_response.create(
                 input_file_id=file_id,
                 endpoint=_PATH,
@@ -98,7 +98,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         known: Collection[str] = (),
     ) -> str | None:
         """Look for its label among the newest batches. See `BatchClient.find`."""
-        async for batch in self._api.list_newest(self._fetch_page, since):
+        async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
             if object_or_empty(batch.get("metadata")).get(_LABEL) == uid:
                 return self._api.read_id(batch)
         return None

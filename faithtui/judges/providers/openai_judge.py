@@ -12,11 +12,11 @@ import httpx2
 import openai
 
 from faithtui.judges.base import ImageData, JudgeRequest, OutputFormat, StopReason, Usage
-from faithtui.judges.images import address_of, base64_of
+from faithtui.judges.images import encode_as_base64, get_image_address
 from faithtui.judges.output_formats import (
     TOOL_DESCRIPTION,
+    append_schema_to_prompt,
     choose_output_format,
-    make_prompt,
     make_schema_name,
 )
 from faithtui.judges.providers.endpoints import Endpoint
@@ -96,12 +96,16 @@ class OpenAIChat:
         """
         while True:
             name = self._limit_name
-            sent = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
+            sent = self.refused_parameters.list_parameters_to_send(
+                self._endpoint.profile.parameters
+            )
             try:
                 return await self._create_completion(request, name)
             except openai.APIStatusError as error:
-                is_renamed = _refuses_limit_name(error, name) and self._switch_limit_name(name)
-                if not is_renamed and not self.refused_parameters.find_new_refusal(
+                is_renamed = _is_token_limit_name_refused(
+                    error, name
+                ) and self._switch_token_limit_name_if_refused(name)
+                if not is_renamed and not self.refused_parameters.record_refusal_worth_retrying(
                     error.status_code, error.response.text, sent
                 ):
                     raise
@@ -146,7 +150,7 @@ class OpenAIChat:
             timeout=PATIENCE,
         )
 
-    def _switch_limit_name(self, refused: _LimitName) -> bool:
+    def _switch_token_limit_name_if_refused(self, refused: _LimitName) -> bool:
         """Say whether another name is worth a try, and use it from now on."""
         if self._limit_name != refused:
             # A question in flight at the same time was told already.
@@ -197,11 +201,13 @@ class OpenAIChat:
             digest = hashlib.sha256(remove_invalid_unicode(request.system).encode()).hexdigest()
             body["prompt_cache_key"] = f"faithtui-{digest[:16]}"
         # Parameters have the protocol's own names.
-        parameters = self.refused_parameters.drop_refused(self._endpoint.profile.parameters)
+        parameters = self.refused_parameters.list_parameters_to_send(
+            self._endpoint.profile.parameters
+        )
         return cast("CompletionCreateParamsNonStreaming", {**body, **parameters})
 
 
-def _refuses_limit_name(error: openai.APIStatusError, name: str) -> bool:
+def _is_token_limit_name_refused(error: openai.APIStatusError, name: str) -> bool:
     said = error.response.text[:4000]
     return error.status_code in {400, 422} and name in said and bool(REFUSES_NAME.search(said))
 
@@ -212,7 +218,7 @@ def _make_messages(
     messages: list[ChatCompletionMessageParam] = []
     if request.system:
         messages.append({"role": "system", "content": remove_invalid_unicode(request.system)})
-    prompt = make_prompt(request, rung)
+    prompt = append_schema_to_prompt(request, rung)
     # A text alone stays a text: servers that take no images often take no parts either.
     messages.append(
         {
@@ -229,8 +235,8 @@ def _make_content_parts(
     """The prompt, then each image behind the mark the prompt calls it by."""
     parts: list[ChatCompletionContentPartParam] = [{"type": "text", "text": prompt}]
     for image in images:
-        data = base64_of(image)
-        url = address_of(image) if data is None else f"data:{image.media_type};base64,{data}"
+        data = encode_as_base64(image)
+        url = get_image_address(image) if data is None else f"data:{image.media_type};base64,{data}"
         parts.append({"type": "text", "text": image.mark})
         parts.append({"type": "image_url", "image_url": {"url": url}})
     return parts

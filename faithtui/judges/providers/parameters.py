@@ -86,11 +86,11 @@ class RefusedParameters:
         """Add what was refused before."""
         self._names.update(dict.fromkeys(names))
 
-    def drop_refused(self, parameters: Mapping[str, object]) -> dict[str, object]:
+    def list_parameters_to_send(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """Give the parameters that are sent."""
         return {name: value for name, value in parameters.items() if name not in self._names}
 
-    def find_new_refusal(self, status: int, body: str, sent: Collection[str]) -> bool:
+    def record_refusal_worth_retrying(self, status: int, body: str, sent: Collection[str]) -> bool:
         """Look for a refused parameter in an answer.
 
         Args:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.endpoints import Endpoint, is_part_of_program, parse_endpoint
+from faithtui.judges.providers.endpoints import Endpoint, is_in_process_judge, parse_endpoint
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
@@ -78,9 +78,11 @@ class PackagePrices:
     @property
     def source(self) -> str:
         """The package with its version, and the day of the newest price in it that is in force."""
-        return _describe_package(self.clock().date().isoformat())
+        return _describe_price_package(self.clock().date().isoformat())
 
-    def find_price(self, endpoint: Endpoint, tokens_in: int = 0, *, batch: bool) -> Price | None:
+    def find_price_or_fixed_cost(
+        self, endpoint: Endpoint, tokens_in: int = 0, *, batch: bool
+    ) -> Price | None:
         """Find what a model costs at an address.
 
         Args:
@@ -130,7 +132,7 @@ class PriceTable:
     ) -> int | None:
         """Say what a call cost; see `cost_nusd`."""
         read, written = usage.tokens_in, usage.tokens_out
-        price = self.find_price(judge_ref, base_url, read or 0, batch=batch)
+        price = self.find_price_or_fixed_cost(judge_ref, base_url, read or 0, batch=batch)
         if not isinstance(price, Price):
             return price
         if read is None or written is None or _exceeds_price_tier(price, read):
@@ -159,7 +161,7 @@ class PriceTable:
         batch: bool = False,
     ) -> int | None:
         """Say what a call can cost at most; see `compute_max_cost_nusd`."""
-        price = self.find_price(judge_ref, base_url, tokens_in, batch=batch)
+        price = self.find_price_or_fixed_cost(judge_ref, base_url, tokens_in, batch=batch)
         if not isinstance(price, Price):
             return price
         if _exceeds_price_tier(price, tokens_in):
@@ -176,13 +178,13 @@ class PriceTable:
             batch,
         )
 
-    def find_price(
+    def find_price_or_fixed_cost(
         self, judge_ref: str, base_url: str | None, tokens_in: int = 0, *, batch: bool = False
     ) -> Price | int | None:
         """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
         endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None:
-            if is_part_of_program(judge_ref):
+            if is_in_process_judge(judge_ref):
                 return 0
             return self.prices.get((judge_ref, ""))
         listed = self._find_listed_price(endpoint)
@@ -193,11 +195,11 @@ class PriceTable:
             return 0
         if self.package is None:
             return None
-        return self.package.find_price(endpoint, tokens_in, batch=batch)
+        return self.package.find_price_or_fixed_cost(endpoint, tokens_in, batch=batch)
 
     def find_price_source(self, judge_ref: str, base_url: str | None) -> str | None:
         """Say where a judge's price is from and of which date; None where it has none, or is 0."""
-        if not isinstance(self.find_price(judge_ref, base_url), Price):
+        if not isinstance(self.find_price_or_fixed_cost(judge_ref, base_url), Price):
             return None
         endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None or self._find_listed_price(endpoint) or self.package is None:
@@ -238,7 +240,7 @@ def compute_cost_nusd(
         usage: Tokens of the call.
         base_url: Address the judge was opened with; None: the provider's own.
         batch: It was asked through the provider's Batch API.
-        table: A TOML file whose prices count before the package's, see `read_prices`.
+        table: A TOML file whose prices count before the package's, see `read_price_table`.
 
     Returns:
         0 for judges that cost nothing by their nature, `offline` and `replay`, and for servers on
@@ -248,7 +250,9 @@ def compute_cost_nusd(
     Raises:
         ConfigError: `judge_ref` is no judge, or the table cannot be used.
     """
-    return read_prices(table).compute_cost_nusd(judge_ref, usage, base_url=base_url, batch=batch)
+    return read_price_table(table).compute_cost_nusd(
+        judge_ref, usage, base_url=base_url, batch=batch
+    )
 
 
 def compute_max_cost_nusd(
@@ -276,7 +280,7 @@ def compute_max_cost_nusd(
     Raises:
         ConfigError: As `cost_nusd`.
     """
-    found = read_prices(table)
+    found = read_price_table(table)
     return found.compute_max_cost_nusd(
         judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch
     )
@@ -291,7 +295,7 @@ def compute_cost_usd(
 
 
 @cache
-def read_prices(table: Path | None = None) -> PriceTable:
+def read_price_table(table: Path | None = None) -> PriceTable:
     """Read a table of prices, once per process.
 
     Args:
@@ -324,7 +328,7 @@ def _index_by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str
             endpoint = parse_endpoint(price.judge, price.base_url)
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from error
-        if endpoint is None and is_part_of_program(price.judge):
+        if endpoint is None and is_in_process_judge(price.judge):
             raise ConfigError(f"{name}: {price.judge} costs nothing and takes no price")
         key = (price.judge, "") if endpoint is None else (endpoint.ref, endpoint.base_url)
         if key in prices:
@@ -364,7 +368,7 @@ def _find_model(name: str, provider: str | None, address: str | None) -> "ModelI
 
 
 @cache
-def _describe_package(today: str) -> str:
+def _describe_price_package(today: str) -> str:
     """Name the package, its version, and the newest day up to `today` from which a price counts."""
     from importlib.metadata import version
 

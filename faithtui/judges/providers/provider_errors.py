@@ -168,7 +168,7 @@ def _choose_error(
             "and size and from where they lie",
             status=status,
         )
-    if _is_about_form(rung, status, about):
+    if _is_output_format_refused(rung, status, about):
         return JudgeUnsupported(
             f"{what}. It cannot be asked by {rung}: ask in another form, or choose another model",
             status=status,
@@ -190,7 +190,7 @@ def _choose_error(
     return JudgeRequestRejected(f"{what}. {advice}", status=status)
 
 
-def _is_about_form(rung: OutputFormat | None, status: int, about: str) -> bool:
+def _is_output_format_refused(rung: OutputFormat | None, status: int, about: str) -> bool:
     form = None if rung is None else _FORMS.get(rung)
     if form is None or status not in _ABOUT_FORM:
         return False
@@ -217,7 +217,7 @@ def find_provider_message(body: str, key: Secret | None = None) -> str:
         One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
     """
     document = _parse_json_or_none(body)
-    found = next(_find_messages(document), None)
+    found = next(_iterate_possible_messages(document), None)
     return _to_printable_line(body if found is None else found, key).rstrip(".")
 
 
@@ -229,7 +229,7 @@ def _parse_json_or_none(body: str) -> object:
     return document
 
 
-def _find_messages(document: object) -> Iterator[str]:
+def _iterate_possible_messages(document: object) -> Iterator[str]:
     """Yield what could be the message, the likeliest first.
 
     The forms: `{"error": {"message"}}` of both providers, `{"error"}` and `{"message"}` of small
@@ -239,11 +239,11 @@ def _find_messages(document: object) -> Iterator[str]:
         yield document
     elif isinstance(document, list):
         for entry in document[:1]:
-            yield from _find_messages(entry)
+            yield from _iterate_possible_messages(entry)
     elif isinstance(document, dict):
         for name in ("error", "message", "detail", "msg"):
             if document.get(name) is not None:
-                yield from _find_messages(document[name])
+                yield from _iterate_possible_messages(document[name])
 
 
 def list_error_codes(body: str) -> Iterator[str]:

@@ -80,10 +80,10 @@ def open_nli_verifier(rest: str) -> "NliVerifier":
     Raises:
         ConfigError: A file is missing or broken, or nothing says what the outputs mean.
     """
-    return NliVerifier(read_nli_files(rest), _load_session, _load_tokenizer)
+    return NliVerifier(locate_nli_files(rest), _load_session, _load_tokenizer)
 
 
-def read_nli_files(rest: str) -> NliFiles:
+def locate_nli_files(rest: str) -> NliFiles:
     """Find and check the files of a classifier.
 
     Args:
@@ -123,7 +123,7 @@ def read_nli_files(rest: str) -> NliFiles:
     )
     files = [model, *sorted(folder.glob(f"{model.name}_data*")), folder / "tokenizer.json"]
     stamps = tuple((str(each), each.stat().st_mtime_ns, each.stat().st_size) for each in files)
-    limit = _read_limit(folder, config)
+    limit = _read_token_limit(folder, config)
     pad = config.get("pad_token_id")
     identity = f"{_hash_files(stamps)} {meanings} {limit}"
     return NliFiles(
@@ -172,7 +172,7 @@ class NliVerifier:
         Evidence that is too long for the model is cut between sentences. The piece that says yes
         or no most clearly decides.
         """
-        session, tokenizer = self._load()
+        session, tokenizer = self._load_model_and_tokenizer_once()
         encoded: list[tuple[int, Encoding]] = []
         for number, (claim, evidence) in enumerate(pairs):
             encoded += ((number, each) for each in self._encode(tokenizer, claim, evidence))
@@ -187,7 +187,7 @@ class NliVerifier:
                     found[number] = said
         return [found[number] for number in range(len(pairs))]
 
-    def _load(self) -> tuple[ClassifierSession, Tokenizer]:
+    def _load_model_and_tokenizer_once(self) -> tuple[ClassifierSession, Tokenizer]:
         """Open model and tokenizer once, whichever of the threads that ask comes first."""
         if self._loaded is None:
             with self._loading:
@@ -249,10 +249,12 @@ class NliVerifier:
                     f"{self._files.model} has {len(row)} outputs, but id2label of config.json"
                     f" names {len(meanings)}"
                 )
-            yield _make_likelihoods(row, meanings)
+            yield _convert_logits_to_likelihoods(row, meanings)
 
 
-def _make_likelihoods(row: Sequence[float], meanings: Sequence[Meaning]) -> Likelihoods:
+def _convert_logits_to_likelihoods(
+    row: Sequence[float], meanings: Sequence[Meaning]
+) -> Likelihoods:
     if len(row) == 1:
         yes = 1 / (1 + math.exp(-max(-500.0, min(500.0, row[0]))))
         return Likelihoods(yes, 0.0, 1 - yes)
@@ -281,7 +283,7 @@ def _read_json(file: Path) -> dict[str, Any]:
     return found
 
 
-def _read_limit(folder: Path, config: Mapping[str, Any]) -> int:
+def _read_token_limit(folder: Path, config: Mapping[str, Any]) -> int:
     """Most tokens of a pair: the tokenizer's limit, the model's positions, or what is usual."""
     file = folder / "tokenizer_config.json"
     of_tokenizer = _read_json(file).get("model_max_length") if file.is_file() else None

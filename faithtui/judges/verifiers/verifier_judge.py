@@ -111,7 +111,7 @@ class VerifierJudge(LocalJudge):
             for claim, each in zip(claims, found, strict=True)
         ]
         asked = [number for number, (_, evidence) in enumerate(pairs) if evidence]
-        said = await self._verify([pairs[number] for number in asked])
+        said = await self._verify_redacted_pairs([pairs[number] for number in asked])
         for number, likelihoods in zip(asked, said, strict=True):
             best = max(VerdictWord, key=lambda word: getattr(likelihoods, word.value))
             found[number] = replace(
@@ -119,7 +119,7 @@ class VerifierJudge(LocalJudge):
                 answer=best,
                 probability=likelihoods.yes,
                 clash=None,
-                reason=_make_reason(likelihoods, len(found[number].evidence)),
+                reason=_format_likelihoods_as_reason(likelihoods, len(found[number].evidence)),
             )
         for number in set(range(len(pairs))).difference(asked):
             found[number] = replace(
@@ -130,7 +130,7 @@ class VerifierJudge(LocalJudge):
             )
         return found
 
-    async def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[Likelihoods]:
+    async def _verify_redacted_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Likelihoods]:
         if not pairs:
             return []
         if self._redact is not None:
@@ -179,7 +179,7 @@ def collect_evidence_text(found: "OverlapVerdict", context: "SentenceIndex") -> 
     )
 
 
-def _make_reason(likelihoods: Likelihoods, sentences: int) -> str:
+def _format_likelihoods_as_reason(likelihoods: Likelihoods, sentences: int) -> str:
     noun = "sentence" if sentences == 1 else "sentences"
     return (
         f"P(yes) {likelihoods.yes:.2f}, P(no) {likelihoods.no:.2f}, P(idk) {likelihoods.idk:.2f}, "

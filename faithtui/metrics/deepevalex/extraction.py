@@ -17,8 +17,12 @@ from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.deepevalex.replies import ask_with_peer_errors
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import locate_fact, make_claims_question, make_truths_question
-from faithtui.metrics.strategies.common import ask_or_error
+from faithtui.metrics.questions import (
+    make_claims_question,
+    make_truth_from_fact,
+    make_truths_question,
+)
+from faithtui.metrics.strategies.common import ask_or_return_error
 
 T = TypeVar("T")
 
@@ -31,7 +35,7 @@ class Extraction:
     claims: dict[int, tuple[Claim, ...] | JudgeError] = field(default_factory=dict)
     """By position of the window."""
 
-    def get_claims_and_truths(
+    def get_claims_and_truths_of_answer(
         self, answered: AnsweredInteraction
     ) -> tuple[tuple[Claim, ...], tuple[Truth, ...]]:
         """Give the claims of one answer and the truths of its documents, without repeats.
@@ -70,14 +74,14 @@ def extract_claims_and_truths(
 
     def extract_truths(documents: tuple[Passage, ...]) -> Questions[None]:
         question = make_truths_question(prompts, documents, limit)
-        reply = yield from ask_or_error(
+        reply = yield from ask_or_return_error(
             ask_with_peer_errors(question, "truths", None), as_peer=False
         )
         for position, document in enumerate(documents):
             found.truths[document] = (
                 reply
                 if isinstance(reply, JudgeError)
-                else tuple(locate_fact(fact, document) for fact in reply[position][:limit])
+                else tuple(make_truth_from_fact(fact, document) for fact in reply[position][:limit])
             )
 
     def extract_claims(answered: AnsweredInteraction) -> Questions[None]:
@@ -91,7 +95,7 @@ def extract_claims_and_truths(
         chain(
             (
                 extract_truths(new)
-                for new in _group_new_documents(every)
+                for new in _group_documents_by_first_interaction(every)
                 if needed.intersection(new)
             ),
             (extract_claims(each) for each in judged),
@@ -111,7 +115,9 @@ def _ask_claims(
     question = make_claims_question(
         prompts, tuple(answers.values()), answered.questions, answered.history
     )
-    reply = yield from ask_or_error(ask_with_peer_errors(question, "claims", None), as_peer=False)
+    reply = yield from ask_or_return_error(
+        ask_with_peer_errors(question, "claims", None), as_peer=False
+    )
     if isinstance(reply, JudgeError):
         return reply
     return tuple(
@@ -121,7 +127,9 @@ def _ask_claims(
     )
 
 
-def _group_new_documents(every: Sequence[AnsweredInteraction]) -> list[tuple[Passage, ...]]:
+def _group_documents_by_first_interaction(
+    every: Sequence[AnsweredInteraction],
+) -> list[tuple[Passage, ...]]:
     """Group the documents that are not blank by the first interaction that has them."""
     first: dict[Passage, int] = {}
     for each in every:

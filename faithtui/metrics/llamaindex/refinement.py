@@ -27,7 +27,7 @@ from faithtui.metrics.context_packs import (
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate
 from faithtui.metrics.prompt_texts import PromptSet, fence_text
-from faithtui.metrics.questions import format_passages, list_images
+from faithtui.metrics.questions import format_passages_with_image_marks, list_images
 
 FIRST_SPARE_TOKENS = 500
 """Kept free when the context is packed: replies will stand in later questions."""
@@ -101,14 +101,14 @@ class _RemainingChunks:
         self, one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings
     ) -> None:
         self._window = one.window.position
-        self._response = "\n".join(format_passages(one.answers))
+        self._response = "\n".join(format_passages_with_image_marks(one.answers))
         self._of_answer = list_images(one.answers)
         self._settings = manner
         longest = max(
-            self._count_prompt_tokens("question", ""), self._count_prompt_tokens("refine", "")
+            self._estimate_prompt_tokens("question", ""), self._estimate_prompt_tokens("refine", "")
         )
         pack = pack_contexts_as_peer if manner.as_peer else pack_contexts
-        chunks = pack(contexts, self._compute_room(longest, FIRST_SPARE_TOKENS))
+        chunks = pack(contexts, self._compute_tokens_left_for_chunk(longest, FIRST_SPARE_TOKENS))
         self._left = deque(chunks)
         self._unseen = list(list_images(one.contexts or ()))
         # A mark that was cut in two stands in no chunk; its image goes with the first.
@@ -121,7 +121,7 @@ class _RemainingChunks:
         """Whether every chunk was shown."""
         return not self._left
 
-    def ask_next(self, earlier: str | None) -> Questions[str]:
+    def ask_with_next_chunk(self, earlier: str | None) -> Questions[str]:
         """Show the next chunk.
 
         Args:
@@ -142,7 +142,7 @@ class _RemainingChunks:
             prompt=self._render_prompt(step, chunk, earlier or ""),
             reply=ReplyShape(None, _read_as_text if self._settings.as_peer else _read_yes_or_no),
             max_tokens=self._settings.num_output,
-            images=(*self._take_images(chunk), *self._of_answer),
+            images=(*self._take_images_first_shown_in_chunk(chunk), *self._of_answer),
         )
         return (yield from ask(question, self._window))
 
@@ -151,12 +151,16 @@ class _RemainingChunks:
 
         The peer puts the parts back in reverse order: the last one is asked about first.
         """
-        room = self._compute_room(self._count_prompt_tokens("refine", earlier), LATER_SPARE_TOKENS)
-        parts = (split_with_overlap if self._settings.as_peer else _cut_chunk)(chunk, room)
+        room = self._compute_tokens_left_for_chunk(
+            self._estimate_prompt_tokens("refine", earlier), LATER_SPARE_TOKENS
+        )
+        parts = (split_with_overlap if self._settings.as_peer else _split_chunk_to_token_limit)(
+            chunk, room
+        )
         self._left.extendleft(parts if self._settings.as_peer else parts[::-1])
         return self._left.popleft()
 
-    def _compute_room(self, prompt_tokens: int, spare: int) -> int:
+    def _compute_tokens_left_for_chunk(self, prompt_tokens: int, spare: int) -> int:
         window, output = self._settings.context_window, self._settings.num_output
         room = window - prompt_tokens - output - spare
         if room <= 0:
@@ -167,7 +171,7 @@ class _RemainingChunks:
             )
         return room
 
-    def _count_prompt_tokens(self, step: str, earlier: str) -> int:
+    def _estimate_prompt_tokens(self, step: str, earlier: str) -> int:
         """Estimate the size of a question without its chunk."""
         if self._settings.as_peer and step not in self._settings.own:
             ours = estimate_tokens(
@@ -194,14 +198,14 @@ class _RemainingChunks:
             holes["earlier"] = fence_text("reply", "r", earlier)
         return self._settings.prompts.render(step, **holes)
 
-    def _take_images(self, chunk: str) -> list[Image]:
+    def _take_images_first_shown_in_chunk(self, chunk: str) -> list[Image]:
         """Take the images whose marks stand in a chunk for the first time."""
         now = [image for image in self._unseen if image.mark in chunk or image in self._unplaced]
         self._unseen = [image for image in self._unseen if image not in now]
         return now
 
 
-def _cut_chunk(chunk: str, room: int) -> tuple[str, ...]:
+def _split_chunk_to_token_limit(chunk: str, room: int) -> tuple[str, ...]:
     return pack_contexts((chunk,), room)
 
 
@@ -210,7 +214,7 @@ def _refine_until_yes(asking: _RemainingChunks) -> Questions[RefinedReply]:
     while not asking.is_done:
         asked += 1
         try:
-            earlier = yield from asking.ask_next(earlier)
+            earlier = yield from asking.ask_with_next_chunk(earlier)
         except (JudgeReplyTruncated, JudgeRefused):
             raise
         except JudgeReplyInvalid as error:
@@ -231,7 +235,7 @@ def _refine_as_peer(asking: _RemainingChunks) -> Questions[RefinedReply]:
     last = None
     while not asking.is_done:
         try:
-            last = (yield from asking.ask_next(last)) or last
+            last = (yield from asking.ask_with_next_chunk(last)) or last
         except (JudgeReplyTruncated, JudgeRefused) as error:
             # The peer knows neither: half an answer and a refusal are replies like others.
             last = error.raw or last

@@ -66,13 +66,17 @@ def adapt_template(option: str, given: object, holes: Holes, *, strict: bool) ->
     if isinstance(given, CallerTemplate):
         return given
     if isinstance(given, str):
-        return _adapt_text(option, given, holes) if strict else _adapt_loosely(given, holes)
+        return (
+            _check_and_adapt_text(option, given, holes)
+            if strict
+            else _adapt_text_without_checks(given, holes)
+        )
     if not callable(getattr(given, "format", None)):
         kind = type(given).__name__
         raise ConfigError(
             f"{option} is of type {kind}; expected a text or an object with format(**holes) -> str"
         )
-    return _adapt_object(option, cast(PromptFormatter, given), holes, strict=strict)
+    return _adapt_template_object(option, cast(PromptFormatter, given), holes, strict=strict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +89,12 @@ class _LooseText:
         return re.sub(r"\{(\w+)\}", lambda hole: holes.get(hole[1], hole[0]), self.text)
 
 
-def _adapt_loosely(text: str, holes: Holes) -> CallerTemplate:
+def _adapt_text_without_checks(text: str, holes: Holes) -> CallerTemplate:
     names = tuple((ours, name) for ours, names in holes.items() for name in names)
     return CallerTemplate(_LooseText(text), names, text)
 
 
-def _adapt_text(option: str, text: str, holes: Holes) -> CallerTemplate:
+def _check_and_adapt_text(option: str, text: str, holes: Holes) -> CallerTemplate:
     found = _find_holes(option, text)
     known = {name for names in holes.values() for name in names}
     for name in sorted(found - known):
@@ -102,7 +106,7 @@ def _adapt_text(option: str, text: str, holes: Holes) -> CallerTemplate:
     for ours, ways in holes.items():
         used = [name for name in ways if name in found]
         if not used:
-            raise _make_missing_error(option, ours)
+            raise _make_missing_hole_error(option, ours)
         if len(used) > 1:
             raise ConfigError(f"{option}: {{{used[0]}}} and {{{used[1]}}} are the same hole")
         names.append((ours, used[0]))
@@ -123,7 +127,7 @@ def _find_holes(option: str, text: str) -> set[str]:
     return found
 
 
-def _adapt_object(
+def _adapt_template_object(
     option: str, given: PromptFormatter, holes: Holes, *, strict: bool
 ) -> CallerTemplate:
     """Try an object with marks for values, under every name a hole may go by."""
@@ -157,7 +161,7 @@ def _adapt_object(
         raise problems[0]
     names, prompt = lacking[0]
     if strict:
-        raise _make_missing_error(
+        raise _make_missing_hole_error(
             option, next(ours for ours, mark in marks.items() if mark not in prompt)
         )
     return CallerTemplate(
@@ -181,7 +185,7 @@ def _list_hole_name_combinations(holes: Holes) -> list[dict[str, str]]:
     return ways
 
 
-def _make_missing_error(option: str, name: str) -> ConfigError:
+def _make_missing_hole_error(option: str, name: str) -> ConfigError:
     return ConfigError(f"{option}: the hole {{{name}}} is missing")
 
 

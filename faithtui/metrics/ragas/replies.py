@@ -62,12 +62,12 @@ def make_keyed_inferences_reply_shape(
             None
             if said is None
             else ParsedInference(
-                None if said.word is None else INFERENCE.find_name(said.word),
+                None if said.word is None else INFERENCE.find_label_name_for_word(said.word),
                 said.word,
                 said.reason,
                 said.confidence,
             )
-            for said in shape.read(_write_numbers_as_strings(value), structured)
+            for said in shape.read(_convert_integer_verdicts_to_text(value), structured)
         )
 
     return ReplyShape(shape.schema, read)
@@ -106,7 +106,7 @@ def _read_inference(name: str, value: object) -> ParsedInference:
         raise ReplyMismatch(f"`{name}` must have the strings `statement` and `reason`")
     verdict = _read_integer(f"{name}.verdict", value.get("verdict"))
     return ParsedInference(
-        "1" if verdict else "0", _value_as_text(value["verdict"]), reason.strip() or None
+        "1" if verdict else "0", _to_text_or_json(value["verdict"]), reason.strip() or None
     )
 
 
@@ -127,11 +127,11 @@ def _make_integer_adapter() -> "TypeAdapter[int]":
     return TypeAdapter(int)
 
 
-def _value_as_text(word: object) -> str:
+def _to_text_or_json(word: object) -> str:
     return word if isinstance(word, str) else json.dumps(word)
 
 
-def _write_numbers_as_strings(value: object) -> object:
+def _convert_integer_verdicts_to_text(value: object) -> object:
     """Write verdicts that are the number 1 or 0 as words."""
     if not isinstance(value, dict):
         return value
@@ -201,17 +201,17 @@ def _parse_repaired(text: str) -> object:
         json.JSONDecodeError: Nothing of it is JSON.
     """
     try:
-        return _load_json(text)
+        return _load_lenient_json(text)
     except json.JSONDecodeError as error:
         whole = error
-    closed = _close_strings(text)
+    closed = _close_strings_and_list_open_brackets(text)
     if closed is None:
         return None
     pieces, end = closed
     ends = list(accumulate(map(len, pieces)))
     while pieces:
         try:
-            return _load_json("".join(pieces) + end)
+            return _load_lenient_json("".join(pieces) + end)
         except json.JSONDecodeError as error:
             # What is longer breaks at the same place, so nothing between here and there is tried.
             keep = min(bisect_right(ends, error.pos), len(pieces) - 1)
@@ -219,7 +219,7 @@ def _parse_repaired(text: str) -> object:
     raise whole
 
 
-def _close_strings(text: str) -> tuple[list[str], str] | None:
+def _close_strings_and_list_open_brackets(text: str) -> tuple[list[str], str] | None:
     """Escape line breaks in strings and close a string that is open at the end.
 
     Returns:
@@ -253,6 +253,6 @@ def _close_strings(text: str) -> tuple[list[str], str] | None:
     return pieces, "".join(reversed(lacking))
 
 
-def _load_json(text: str) -> object:
+def _load_lenient_json(text: str) -> object:
     value: object = json.loads(text, strict=False)
     return value

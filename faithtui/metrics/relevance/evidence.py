@@ -42,7 +42,7 @@ from faithtui.metrics.relevance.questions import make_statement_messages_questio
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import ask_or_error, format_failure
+from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def gather_relevance_by_evidence(
         at_once=metric.async_mode,
     )
     readings = dict(zip(plans, read, strict=True))
-    findings = [_derive_findings(metric, view, readings) for view in views]
+    findings = [_derive_window_findings(metric, view, readings) for view in views]
     return (yield from add_peer_relevance_reasons(metric, views, findings))
 
 
@@ -137,7 +137,7 @@ def _ask_about_document(
     meetings: list[DocumentReply] = []
     for messages in groups:
         shown = frozenset(each.text_with_marks for each in messages)
-        reply = yield from ask_or_error(
+        reply = yield from ask_or_return_error(
             ask_statements(
                 window,
                 partial(
@@ -177,7 +177,7 @@ def _replace_message_numbers(verdict: ParsedVerdict, numbers: Mapping[str, str])
     )
 
 
-def _derive_findings(
+def _derive_window_findings(
     metric: RelevanceOptions, view: WindowView, readings: Mapping[Passage, DocumentReplies]
 ) -> WindowFindings:
     """Work out a window's verdicts from what its documents serve."""
@@ -192,7 +192,7 @@ def _derive_findings(
         if failure is not None:
             return WindowFindings(failure=failure)
         verdicts += (
-            _decide_verdict(
+            _decide_statement_verdict(
                 claim, [each.verdicts[position] for each in meetings], truths, metric.as_peer
             )
             for position, claim in enumerate(reading.claims)
@@ -202,7 +202,7 @@ def _derive_findings(
     )
 
 
-def _decide_verdict(
+def _decide_statement_verdict(
     claim: Claim, replies: Sequence[ParsedVerdict], in_view: Mapping[str, Truth], as_peer: bool
 ) -> Verdict:
     """Decide a statement in one window, from what was said where it met messages in view."""

@@ -6,7 +6,7 @@ from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
 from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered
-from faithtui.metrics.questions import format_passages, list_images, list_texts
+from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_reply_shape
 from faithtui.metrics.shapes import make_one_text_reply_shape
 
@@ -72,7 +72,7 @@ def make_statement_messages_question(
         prompt=prompts.render(
             "relate",
             which=which,
-            messages=fence_texts("message", "q", format_passages(messages)),
+            messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
             document=fence_text("document", "d0", document.text_with_marks),
         ),
         reply=make_statements_reply_shape(
@@ -80,7 +80,7 @@ def make_statement_messages_question(
         ),
         max_tokens=1000 + len(document.text),
         images=list_images([*messages, document]),
-        says_something=_says_something,
+        says_something=_has_verdict_or_no_statements,
     )
 
 
@@ -100,17 +100,17 @@ def make_statement_relevance_question(
         prompt=prompts.render(
             "judge",
             which=which,
-            messages=fence_texts("message", "q", format_passages(messages)),
+            messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
             document=fence_text("document", "d0", document.text_with_marks),
         ),
         reply=make_statements_reply_shape("verdicts", messages=None, as_peer=as_peer),
         max_tokens=1000 + len(document.text),
         images=list_images([*messages, document]),
-        says_something=_says_something,
+        says_something=_has_verdict_or_no_statements,
     )
 
 
-def _says_something(found: Sequence[JudgedStatement]) -> bool:
+def _has_verdict_or_no_statements(found: Sequence[JudgedStatement]) -> bool:
     """Whether a reply has a verdict; one without any statement says that there is none."""
     return not found or any(each.verdict.word is not None for each in found)
 
@@ -131,7 +131,7 @@ def make_relevance_reason_question(
         prompt=prompts.render(
             "reason",
             score=f"{score:.2f}",
-            messages=fence_texts("message", "q", format_passages(messages)),
+            messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
             irrelevant=format_numbered("i", irrelevant),
             relevant=format_numbered("r", relevant),
         ),

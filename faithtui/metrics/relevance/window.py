@@ -28,7 +28,7 @@ from faithtui.metrics.relevance.common import (
 from faithtui.metrics.relevance.questions import make_statement_relevance_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_relevance_label
-from faithtui.metrics.strategies.common import ask_or_error, format_failure
+from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
 
 
 def gather_relevance_by_window(
@@ -38,7 +38,10 @@ def gather_relevance_by_window(
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
     first_turns = map_documents_to_first_turns(conversation)
     asked = yield from ask_all(
-        (ask_or_error(_ask_window(metric, view, first_turns), metric.as_peer) for view in views),
+        (
+            ask_or_return_error(_ask_window(metric, view, first_turns), metric.as_peer)
+            for view in views
+        ),
         at_once=metric.async_mode,
     )
     findings = [

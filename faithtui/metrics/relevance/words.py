@@ -18,8 +18,8 @@ def read_relevance_label(word: str | None, as_peer: bool) -> str | None:
         return None
     if as_peer:
         found = _LEADING_LETTERS.match(word.strip().lower())
-        return RELEVANCE.find_name(found.group()) if found else None
-    return RELEVANCE.find_name(word)
+        return RELEVANCE.find_label_name_for_word(found.group()) if found else None
+    return RELEVANCE.find_label_name_for_word(word)
 
 
 def has_relevance_label(verdict: ParsedVerdict, as_peer: bool) -> bool:

@@ -57,7 +57,7 @@ class FaithfulnessOptions(Protocol):
         """Cut the conversation."""
 
 
-def ask_or_error(questions: Questions[T], as_peer: bool) -> Questions[T | JudgeError]:
+def ask_or_return_error(questions: Questions[T], as_peer: bool) -> Questions[T | JudgeError]:
     """Ask, and give a failure back as a value.
 
     Raises:
@@ -84,8 +84,8 @@ def read_faithfulness_label(word: str | None, as_peer: bool) -> str | None:
     if word is None:
         return None
     if as_peer:
-        return FAITHFULNESS.find_name(read_leading_letters(word))
-    return FAITHFULNESS.find_name(word)
+        return FAITHFULNESS.find_label_name_for_word(read_leading_letters(word))
+    return FAITHFULNESS.find_label_name_for_word(word)
 
 
 def has_faithfulness_label(verdict: ParsedVerdict | None, as_peer: bool) -> bool:

@@ -1,7 +1,7 @@
 """Compare claims with truths for `evidence`: every pair that shares a window, once.
 
 What a claim needs together may be spread over two questions, and then neither shows it whole:
-`ask_undecided` asks about such claims again, window by window.
+`ask_about_undecided_claims` asks about such claims again, window by window.
 
 One question for two neighbouring interactions: their claims with all truths in their view, and the
 earlier claims in view with their new truths. What lies in view of neighbours is mostly the same, so
@@ -26,7 +26,7 @@ from faithtui.metrics.shapes import ParsedVerdict, make_keyed_verdicts_reply_sha
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
-    ask_or_error,
+    ask_or_return_error,
     format_failure,
     has_faithfulness_label,
     read_faithfulness_label,
@@ -79,15 +79,18 @@ class Comparisons:
         self._outcomes: dict[int, tuple[Groups, ComparisonOutcome]] = {}
         """By position of the window that asked."""
 
-    def mark_interaction_read(self, window: Window) -> None:
+    def record_interaction_extracted(self, window: Window) -> None:
         """Note that an interaction is read."""
         self._read.add(window.position)
 
-    def ask_ready(self) -> Questions[None]:
+    def ask_ready_comparisons(self) -> Questions[None]:
         """Ask the comparisons whose interactions are all read, and that were not asked yet."""
-        plans = list(self._plan_ready())
+        plans = list(self._plan_ready_comparisons())
         outcomes = yield from ask_all(
-            (_ask_keeping_errors(self._metric, groups, window) for window, groups in plans),
+            (
+                _ask_comparison_or_return_error(self._metric, groups, window)
+                for window, groups in plans
+            ),
             at_once=self._metric.async_mode,
         )
         for (window, groups), outcome in zip(plans, outcomes, strict=True):
@@ -98,16 +101,16 @@ class Comparisons:
         for window in sorted(self._outcomes):
             _record_comparison_findings(*self._outcomes[window], self._known)
 
-    def _plan_ready(self) -> Iterator[tuple[int, Groups]]:
+    def _plan_ready_comparisons(self) -> Iterator[tuple[int, Groups]]:
         while self._unplanned and all(each.position in self._read for each in self._unplanned[0]):
             stretch = self._unplanned.popleft()
             for window in stretch:
-                self._known.collect_truths(self._conversation, window)
-            groups = _group_by_new_truths(self._metric, stretch, self._known, self._met)
+                self._known.collect_window_truths(self._conversation, window)
+            groups = _group_claims_by_new_truths(self._metric, stretch, self._known, self._met)
             yield stretch[-1].position, groups
 
 
-def ask_undecided(
+def ask_about_undecided_claims(
     metric: FaithfulnessOptions, windows: Sequence[Window], known: ConversationEvidence
 ) -> Questions[None]:
     """Ask about claims in the windows for which the comparisons do not decide them.
@@ -119,10 +122,10 @@ def ask_undecided(
     """
     asked: set[tuple[str, TruthSet]] = set()
     failed: set[tuple[str, TruthSet]] = set()
-    while plans := _plan_undecided(metric, windows, known, asked, failed):
+    while plans := _plan_questions_on_undecided_claims(metric, windows, known, asked, failed):
         compared = yield from ask_all(
             (
-                _ask_keeping_errors(metric, groups, position, again=True)
+                _ask_comparison_or_return_error(metric, groups, position, again=True)
                 for position, groups in plans
             ),
             at_once=metric.async_mode,
@@ -137,7 +140,7 @@ def ask_undecided(
                 failed.add((text, _find_relevant_truths(known, text, frozenset(group.truths))))
 
 
-def _plan_undecided(
+def _plan_questions_on_undecided_claims(
     metric: FaithfulnessOptions,
     windows: Sequence[Window],
     known: ConversationEvidence,
@@ -159,7 +162,7 @@ def _plan_undecided(
     plans: list[tuple[int, Groups]] = []
     planned: set[tuple[str, TruthSet]] = set()
     for window in windows:
-        if known.find_failure(window) is not None:
+        if known.find_window_failure(window) is not None:
             continue
         in_view = known.in_view[window.position]
         texts: dict[str, None] = {}
@@ -195,7 +198,7 @@ def _group_windows_per_question(
     return [windows[start : start + size] for start in range(0, len(windows), size)]
 
 
-def _group_by_new_truths(
+def _group_claims_by_new_truths(
     metric: FaithfulnessOptions,
     stretch: Sequence[Window],
     known: ConversationEvidence,
@@ -234,13 +237,13 @@ def _group_by_new_truths(
     return tuple(EvidenceGroup(tuple(claims), truths) for truths, claims in groups.items())
 
 
-def _ask_keeping_errors(
+def _ask_comparison_or_return_error(
     metric: FaithfulnessOptions, groups: Groups, window: int, *, again: bool = False
 ) -> Questions[ComparisonOutcome]:
     if not groups:
         return None
     return (
-        yield from ask_or_error(
+        yield from ask_or_return_error(
             _ask_until_consistent(metric, groups, window, again=again), metric.as_peer
         )
     )
@@ -283,7 +286,9 @@ def _ask_until_consistent(
     left = tuple(pairs)
     rounds = AskRounds(count)
     while left and rounds.has_more:
-        question = _make_question(metric, _group_claims_by_truths(left, pairs), again=again)
+        question = _make_comparison_question(
+            metric, _group_claims_by_truths(left, pairs), again=again
+        )
         try:
             replies = yield from ask(
                 replace(question, replicate=rounds.replicate, count=count), window
@@ -316,7 +321,7 @@ def _ask_about_disputed(
         What the judge says now, of the claims for which it says something that can be read.
     """
     groups = _group_claims_by_truths(tuple(disputed), pairs)
-    question = _make_question(metric, groups, again=True)
+    question = _make_comparison_question(metric, groups, again=True)
     remarks = "\n".join(
         f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
         for number, finding in enumerate(disputed.values())
@@ -390,7 +395,7 @@ def _make_finding(
     )
 
 
-def _make_question(
+def _make_comparison_question(
     metric: FaithfulnessOptions, groups: Groups, *, again: bool
 ) -> Question[tuple[ParsedVerdict | None, ...]]:
     parts, claims, truths = [], 0, 0

@@ -104,19 +104,21 @@ def decide_claim(
         None when the judge did not say enough: the claim has to be asked for this window.
     """
     agreeing = [
-        each for each in findings if each.contradiction is None and _is_counted(each, as_peer)
+        each
+        for each in findings
+        if each.contradiction is None and _is_finding_counted(each, as_peer)
     ]
     for finding in agreeing:
         if not finding.contradicts.isdisjoint(in_view):
             return ClaimDecision("no", finding, follows=True)
-    readable = [each for each in findings if _is_counted(each, as_peer)]
+    readable = [each for each in findings if _is_finding_counted(each, as_peer)]
     for finding in readable:
         # Sets that other questions named would raise what was said of exactly these truths.
         if finding.truths == in_view:
             return ClaimDecision(finding.label, finding, follows=False)
     for finding in findings:
         # What was not said about a truth in view may have been a `no`.
-        if not _is_counted(finding, as_peer) and finding.applies_to_truths(in_view):
+        if not _is_finding_counted(finding, as_peer) and finding.applies_to_truths(in_view):
             return ClaimDecision(None, finding, follows=False)
     for finding in agreeing:
         if any(each <= in_view for each in finding.sufficient):
@@ -128,7 +130,7 @@ def decide_claim(
     return None
 
 
-def _is_counted(finding: ClaimFinding, as_peer: bool) -> bool:
+def _is_finding_counted(finding: ClaimFinding, as_peer: bool) -> bool:
     return as_peer or finding.label is not None
 
 
@@ -155,7 +157,7 @@ class ConversationEvidence:
     undecided: dict[str, str] = field(default_factory=dict)
     """By text of the claim: why the judge could not be asked about it in a window."""
 
-    def collect_truths(self, conversation: Conversation, window: Window) -> None:
+    def collect_window_truths(self, conversation: Conversation, window: Window) -> None:
         """Collect the truths in a window's view, unless they were drawn from it as a whole."""
         if window.position in self.truths:
             return
@@ -166,9 +168,9 @@ class ConversationEvidence:
                 self.window_failures[window.position] = truths
             else:
                 found.extend(truths)
-        self.set_truths(window, drop_repeated_truths(found))
+        self.set_window_truths(window, drop_repeated_truths(found))
 
-    def set_truths(self, window: Window, truths: tuple[Truth, ...]) -> None:
+    def set_window_truths(self, window: Window, truths: tuple[Truth, ...]) -> None:
         """Take truths, each once, as those in a window's view."""
         self.truths[window.position] = truths
         self.in_view[window.position] = frozenset(truth.text for truth in truths)
@@ -178,7 +180,7 @@ class ConversationEvidence:
         for interaction in window.interactions:
             yield from self.claims.get(interaction, ())
 
-    def find_failure(self, window: Window) -> str | None:
+    def find_window_failure(self, window: Window) -> str | None:
         """Say why a window cannot be judged; None when nothing it needs has failed."""
         for interaction in window.interactions:
             if interaction in self.failures:
@@ -193,7 +195,7 @@ class ConversationEvidence:
         return None
 
 
-def derive_findings(
+def derive_window_findings(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     window: Window,
@@ -204,7 +206,7 @@ def derive_findings(
     Raises:
         JudgeReplyInvalid: Under `as_peer`, a verdict is a word that the schema does not allow.
     """
-    failure = known.find_failure(window)
+    failure = known.find_window_failure(window)
     if failure is not None:
         return WindowFindings(failure=failure)
     truths = known.truths[window.position]

@@ -20,9 +20,9 @@ from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.common import FaithfulnessOptions, add_peer_reasons
-from faithtui.metrics.strategies.comparison import Comparisons, ask_undecided
-from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_findings
-from faithtui.metrics.strategies.extraction import make_extraction_steps
+from faithtui.metrics.strategies.comparison import Comparisons, ask_about_undecided_claims
+from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_window_findings
+from faithtui.metrics.strategies.extraction import make_truth_and_claim_extractors
 
 
 def gather_by_evidence(
@@ -33,20 +33,20 @@ def gather_by_evidence(
     """Ask about a conversation; one entry per window."""
     windows = metric.windows(conversation)
     known = ConversationEvidence()
-    readers = make_extraction_steps(metric, conversation, windows, given, known)
+    readers = make_truth_and_claim_extractors(metric, conversation, windows, given, known)
     comparisons = Comparisons(metric, conversation, windows, known)
 
     def read_interaction(window: Window) -> Questions[None]:
         yield from ask_all((read(window) for read in readers), at_once=metric.async_mode)
-        comparisons.mark_interaction_read(window)
+        comparisons.record_interaction_extracted(window)
         if metric.async_mode:
             # Whoever reads the last thing that a comparison needs asks it, so that it waits for
             # nothing else.
-            yield from comparisons.ask_ready()
+            yield from comparisons.ask_ready_comparisons()
 
     yield from ask_all(map(read_interaction, windows), at_once=metric.async_mode)
-    yield from comparisons.ask_ready()
+    yield from comparisons.ask_ready_comparisons()
     comparisons.record_findings()
-    yield from ask_undecided(metric, windows, known)
-    findings = [derive_findings(metric, conversation, window, known) for window in windows]
+    yield from ask_about_undecided_claims(metric, windows, known)
+    findings = [derive_window_findings(metric, conversation, window, known) for window in windows]
     return (yield from add_peer_reasons(metric, findings))

@@ -16,17 +16,21 @@ from faithtui.metrics.base import Questions, ask
 from faithtui.metrics.questions import (
     list_documents,
     list_messages,
-    locate_fact,
     make_claims_question,
     make_pooled_truths_question,
+    make_truth_from_fact,
     make_truths_question,
 )
 from faithtui.metrics.shapes import ParsedFact
-from faithtui.metrics.strategies.common import FaithfulnessOptions, ask_or_error, format_failure
+from faithtui.metrics.strategies.common import (
+    FaithfulnessOptions,
+    ask_or_return_error,
+    format_failure,
+)
 from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
 
 
-def make_extraction_steps(
+def make_truth_and_claim_extractors(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
@@ -47,7 +51,7 @@ def make_extraction_steps(
     read_answers = partial(_extract_claims, metric, conversation, windows, given, known)
     if metric.as_peer and metric.truths_extraction_limit is not None:
         return partial(_extract_window_truths, metric, conversation, known), read_answers
-    new = _group_new_documents(metric, conversation, windows)
+    new = _group_documents_by_first_interaction(metric, conversation, windows)
     return partial(_extract_document_truths, metric, new, known), read_answers
 
 
@@ -64,10 +68,10 @@ def _extract_window_truths(
         as_peer=True,
     )
     facts = yield from ask(question, window.position)
-    known.set_truths(window, drop_repeated_truths([Truth(fact) for fact in facts]))
+    known.set_window_truths(window, drop_repeated_truths([Truth(fact) for fact in facts]))
 
 
-def _group_new_documents(
+def _group_documents_by_first_interaction(
     metric: FaithfulnessOptions, conversation: Conversation, windows: Sequence[Window]
 ) -> list[tuple[Passage, ...] | None]:
     """Give each interaction the documents that none before it has; None: nothing to ask there."""
@@ -100,12 +104,12 @@ def _extract_document_truths(
     if documents is None:
         return
     question = make_truths_question(metric.prompts, documents, limit, as_peer=metric.as_peer)
-    reply = yield from ask_or_error(ask(question, window.position), metric.as_peer)
+    reply = yield from ask_or_return_error(ask(question, window.position), metric.as_peer)
     for position, document in enumerate(documents):
         known.documents[document] = (
             format_failure(reply)
             if isinstance(reply, JudgeError)
-            else _locate_truths(reply[position], document, limit)
+            else _make_truths_up_to_limit(reply[position], document, limit)
         )
 
 
@@ -142,7 +146,7 @@ def _extract_claims(
         ],
         as_peer=metric.as_peer,
     )
-    reply = yield from ask_or_error(ask(question, window.position), metric.as_peer)
+    reply = yield from ask_or_return_error(ask(question, window.position), metric.as_peer)
     if isinstance(reply, JudgeError):
         known.failures[window.position] = format_failure(reply)
         return
@@ -162,8 +166,8 @@ def list_turns_new_in_window(windows: Sequence[Window], interaction: int) -> tup
     return tuple(turn for turn in windows[interaction].turns if turn not in before)
 
 
-def _locate_truths(
+def _make_truths_up_to_limit(
     facts: Sequence[ParsedFact], document: Passage, limit: int | None
 ) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
-    return tuple(locate_fact(fact, document) for fact in facts[:limit])
+    return tuple(make_truth_from_fact(fact, document) for fact in facts[:limit])

@@ -22,9 +22,9 @@ from faithtui.metrics.questions import (
     list_documents,
     list_messages,
     list_texts,
-    locate_fact,
     make_pooled_claims_question,
     make_pooled_truths_question,
+    make_truth_from_fact,
     make_truths_question,
     make_verdict_list_question,
     make_verdicts_question,
@@ -34,7 +34,7 @@ from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
     add_peer_reasons,
-    ask_or_error,
+    ask_or_return_error,
     format_failure,
     has_faithfulness_label,
     read_faithfulness_label,
@@ -51,7 +51,7 @@ def gather_by_window(
 
     asked = yield from ask_all(
         (
-            ask_or_error(_ask_window(metric, conversation, window, given), metric.as_peer)
+            ask_or_return_error(_ask_window(metric, conversation, window, given), metric.as_peer)
             for window in windows
         ),
         at_once=metric.async_mode,
@@ -123,7 +123,7 @@ def _extract_truths(
     truths: dict[str, Truth] = {}
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
-            truths.setdefault(fact.text, locate_fact(fact, document))
+            truths.setdefault(fact.text, make_truth_from_fact(fact, document))
     return tuple(truths.values())
 
 

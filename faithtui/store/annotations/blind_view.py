@@ -23,7 +23,7 @@ HIDDEN = make_empty_score(ScoreState.INCOMPLETE, "hidden while blind")
 """Stands for a score that would tell."""
 
 
-def has_answered(claim: ClaimView, sample: SampleId | None) -> bool:
+def has_given_queue_verdict(claim: ClaimView, sample: SampleId | None) -> bool:
     """Say whether a reviewer has given the verdict that the queue asks for.
 
     Args:
@@ -36,7 +36,7 @@ def has_answered(claim: ClaimView, sample: SampleId | None) -> bool:
     return sample is None or mine.sample == sample
 
 
-def blind_view(
+def hide_judge_verdicts(
     view: ReviewView,
     *,
     revealed: Collection[ClaimId] = (),
@@ -61,7 +61,7 @@ def blind_view(
     hidden = frozenset(
         claim.id
         for claim in view.claims
-        if claim.id not in revealed and not has_answered(claim, sample)
+        if claim.id not in revealed and not has_given_queue_verdict(claim, sample)
     )
     if not hidden:
         return view

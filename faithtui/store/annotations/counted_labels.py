@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, combine_verdicts
+from faithtui.domain.annotations import (
+    Action,
+    HumanVerdict,
+    LabelEvent,
+    choose_majority_or_severest_verdict,
+)
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import (
@@ -116,10 +121,12 @@ def replay_label_log(
             if alone is not None:
                 found[claim_id] = alone
                 continue
-        standing = _replay_events(acts)
+        standing = _replay_claim_events(acts)
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_adjudicated, standing)):
-            before = _replay_events([act for act in acts if act.action is not Action.ADJUDICATED])
+            before = _replay_claim_events(
+                [act for act in acts if act.action is not Action.ADJUDICATED]
+            )
         found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
     return found
 
@@ -142,7 +149,7 @@ def _count_single_blind_event(
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
 
-def _replay_events(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
+def _replay_claim_events(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
     """Replay the acts on one claim into what each person stands by."""
     return next(iter(replay_verdicts(acts).values()), ())
 
@@ -165,7 +172,7 @@ def _make_counted_labels(
     """
     fresh = [each for each in standing if each.is_counted and not _is_stale(each, home_labels)]
     if not fresh:
-        return CountedLabels(_find_uncounted_state(standing))
+        return CountedLabels(_decide_state_without_counted_verdict(standing))
     own: list[HumanVerdict] = []
     if before:
         settled = {each.reviewer for each in fresh if _is_adjudicated(each)}
@@ -179,10 +186,10 @@ def _make_counted_labels(
     if len(fresh) == 1:
         word, untranslated = _translate_verdict(fresh[0], translate), fresh[0].verdict
     else:
-        word = combine_verdicts(
+        word = choose_majority_or_severest_verdict(
             [replace(each, verdict=_translate_verdict(each, translate)) for each in fresh]
         )
-        untranslated = combine_verdicts(fresh)
+        untranslated = choose_majority_or_severest_verdict(fresh)
     return CountedLabels(
         LabelState.LABELLED,
         tuple(opinions),
@@ -197,7 +204,7 @@ def _translate_verdict(found: HumanVerdict, translate: Callable[[str], str | Non
     return None if found.verdict is None else translate(found.verdict)
 
 
-def _find_uncounted_state(standing: Sequence[HumanVerdict]) -> LabelState:
+def _decide_state_without_counted_verdict(standing: Sequence[HumanVerdict]) -> LabelState:
     """Say how a claim stands of which no verdict counts."""
     if any(each.is_counted for each in standing):
         return LabelState.STALE

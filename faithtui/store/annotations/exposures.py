@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from faithtui.domain.annotations import NewEvent
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, exposure, run_item
 
@@ -39,7 +39,7 @@ class Exposures:
             in_all_runs: What the judges of all runs said of them was in view.
         """
         now = self._clock()
-        reviewer = make_storable(reviewer)
+        reviewer = replace_unstorable_characters(reviewer)
 
         def insert_exposures(connection: Connection) -> None:
             found = set(items)

@@ -15,7 +15,7 @@ from faithtui.domain.default_guidelines import DEFAULT_AUTHOR, DEFAULT_GUIDELINE
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import GUIDELINE
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import make_storable, text_hash
+from faithtui.store.schema.column_types import replace_unstorable_characters, text_hash
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.tables import guideline, run
 
@@ -85,7 +85,7 @@ class Guidelines:
         Returns:
             None for a metric that this faithtui does not know, where nobody set a version.
         """
-        return self.current(metric) or default_guideline(metric)
+        return self.current(metric) or find_default_guideline(metric)
 
     def list_default_digests(self) -> frozenset[str]:
         """List the digests of defaults that labels were given under."""
@@ -108,19 +108,19 @@ class Guidelines:
             InputError: It is too long.
         """
         GUIDELINE.check_length(text)
-        text = make_storable(text)
+        text = replace_unstorable_characters(text)
         digest = hash_guideline_text(text)
         row = {
             "digest": digest,
             "text": text,
-            "author": make_storable(author),
+            "author": replace_unstorable_characters(author),
             "metric": metric,
             "built_in": False,
         }
         now = self._clock()
 
         def insert_version(connection: Connection) -> None:
-            before = _read_newest(connection, metric)
+            before = _find_newest_version_row(connection, metric)
             if before is not None and (before.digest, before.metric) == (digest, metric):
                 return
             # After every other, whatever the clock of the machine they came from said.
@@ -139,7 +139,7 @@ def hash_guideline_text(text: str) -> str:
     return text_hash(text)[:DIGEST_DIGITS]
 
 
-def default_guideline(metric: str) -> Guideline | None:
+def find_default_guideline(metric: str) -> Guideline | None:
     """Give the default of a metric; None for a metric that is not known."""
     text = DEFAULT_GUIDELINES.get(metric)
     if text is None:
@@ -158,10 +158,10 @@ def find_current_digest_storing_default(connection: Connection, run_id: RunId | 
     metric: str | None = None
     if run_id is not None:
         metric = connection.execute(select(run.c.metric).where(run.c.id == run_id)).scalar()
-    newest = _read_newest(connection, metric)
+    newest = _find_newest_version_row(connection, metric)
     if newest is not None:
         return str(newest.digest)
-    default = None if metric is None else default_guideline(metric)
+    default = None if metric is None else find_default_guideline(metric)
     if default is None:
         return None
     known = connection.execute(
@@ -185,7 +185,7 @@ def find_current_digest_storing_default(connection: Connection, run_id: RunId | 
     return default.digest
 
 
-def _read_newest(connection: Connection, metric: str | None) -> AnyRow | None:
+def _find_newest_version_row(connection: Connection, metric: str | None) -> AnyRow | None:
     """Read the version that was set last for a metric; None: for every metric."""
     meant: ColumnElement[bool] = guideline.c.metric.is_(None)
     if metric is not None:

@@ -16,7 +16,7 @@ from faithtui.domain.annotations import (
     LabelMark,
     MarkedPassage,
     list_top_verdicts,
-    replay_log,
+    replay_log_into_verdicts,
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
@@ -48,7 +48,7 @@ LOG_ORDER = (human_label.c.clock, human_label.c.uid)
 """The order of the log: the same in every store that has the same acts."""
 
 
-def next_clock(connection: Connection) -> int:
+def compute_next_clock(connection: Connection) -> int:
     """Give the logical clock of the next act: after all that this store knows."""
     last = connection.execute(select(func.max(human_label.c.clock))).scalar()
     return 1 if last is None else last + 1
@@ -62,10 +62,10 @@ def read_events(connection: Connection, where: ColumnElement[bool]) -> list[Labe
         .where(where)
         .order_by(*LOG_ORDER)
     )
-    return _add_evidence(connection, [event_from_row(row) for row in rows])
+    return _add_marked_passages(connection, [event_from_row(row) for row in rows])
 
 
-def _add_evidence(connection: Connection, acts: list[LabelEvent]) -> list[LabelEvent]:
+def _add_marked_passages(connection: Connection, acts: list[LabelEvent]) -> list[LabelEvent]:
     """Add to acts what they mark as evidence; few acts do."""
     marking = [act.id for act in acts if act.action is Action.EVIDENCE]
     if not marking:
@@ -122,7 +122,7 @@ _OF_CONVERSATION = (
 def read_conversation_events(connection: Connection, conversation_id: int) -> list[LabelEvent]:
     """Read the acts on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
-    return _add_evidence(connection, [event_from_row(row) for row in rows])
+    return _add_marked_passages(connection, [event_from_row(row) for row in rows])
 
 
 def event_from_row(row: Iterable[Any]) -> LabelEvent:
@@ -143,7 +143,7 @@ _NOT_READ = tuple(Event._field_defaults[name] for name in Event._fields[len(EVEN
 _ACTIONS = {str(each): each for each in Action}
 
 
-def event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
+def make_event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
     """Give the columns of a row of the log, but for its `uid`."""
     return {
         "clock": event.clock,
@@ -173,13 +173,13 @@ def event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
 def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
     """Replay a log into what each person stands by, per claim."""
     verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
-    heard = [_demote_empty_import(act) for act in log]
-    for found in replay_log(heard).values():
+    heard = [_turn_import_without_verdict_into_note(act) for act in log]
+    for found in replay_log_into_verdicts(heard).values():
         verdicts[found.claim].append(found)
     return {claim_id: tuple(each) for claim_id, each in verdicts.items()}
 
 
-def _demote_empty_import(act: LabelEvent) -> LabelEvent:
+def _turn_import_without_verdict_into_note(act: LabelEvent) -> LabelEvent:
     """Keep an imported label without a verdict from standing in for the same person's verdict.
 
     Such a label is a word its scale does not translate, or a rating of something else.

@@ -23,7 +23,7 @@ from faithtui.agreement.labelled_units import (
     UnitSettings,
     UnratedAnswer,
     decide_answer_by_majority,
-    has_judge_passed,
+    is_answer_passed_by_judge,
     is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
@@ -63,8 +63,8 @@ from faithtui.store.runs.judge_verdicts import (
 from faithtui.store.runs.scores import iter_human_and_judge_scores
 from faithtui.store.samples.sample_draws import (
     ReportSample,
-    read_report_sample,
-    read_report_sample_of_set,
+    find_sample_behind_run_labels,
+    read_sample_behind_claim_set,
 )
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 from faithtui.store.search.metadata import read_metadata_values
@@ -97,14 +97,14 @@ def read_run_units(
     """Read everything that a report on a run is computed from; see `UnitReader.read_run_units`."""
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
-    sample = _read_sample(connection, run_id, settings, known, rated=rated)
+    sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
     heard = {
         each: found.run_label
         for each, found in known.said.items()
         if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
-    answers, unrated = _read_answers(connection, run_id, known)
+    answers, unrated = _read_rated_and_unrated_answers(connection, run_id, known)
     return RunUnits(
         claims=claims,
         answers=answers,
@@ -117,19 +117,19 @@ def read_run_units(
     )
 
 
-def read_newest_event(connection: Connection) -> LabelId:
+def read_newest_event_id(connection: Connection) -> LabelId:
     """Give the number of the newest act; 0 without any."""
     return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
 
 
-def read_labels_since(
+def read_labels_after_event(
     connection: Connection,
     run_id: RunId,
     after: LabelId,
     settings: UnitSettings,
     most: int,
 ) -> dict[ClaimId, CountedLabels] | None:
-    """Read the labels of claims acted on since; see `UnitReader.read_labels_since`."""
+    """Read the labels of claims acted on since; see `UnitReader.read_labels_after_event`."""
     acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
     claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
     if len(claims) > most:
@@ -150,7 +150,9 @@ def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, 
 
 def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
     """Read the rated answers of a run; see `UnitReader.read_answer_units`."""
-    rated, _ = _read_answers(connection, run_id, _read_run_labels(connection, run_id, DEFAULTS))
+    rated, _ = _read_rated_and_unrated_answers(
+        connection, run_id, _read_run_labels(connection, run_id, DEFAULTS)
+    )
     return rated
 
 
@@ -168,7 +170,9 @@ def find_rated_conversations(
     found = set()
     for answer in read_answer_units(connection, run_id):
         passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
-        if passes is not None and (not differing or has_judge_passed(answer) not in (None, passes)):
+        if passes is not None and (
+            not differing or is_answer_passed_by_judge(answer) not in (None, passes)
+        ):
             found.add(answer.conversation)
     return frozenset(found)
 
@@ -257,7 +261,7 @@ def _has_imported_ratings(known: _RunLabels) -> bool:
     )
 
 
-def _read_sample(
+def _find_report_sample(
     connection: Connection,
     run_id: RunId,
     settings: UnitSettings,
@@ -273,9 +277,13 @@ def _read_sample(
     }
     if settings.claim_set is not None:
         beyond = len(known.judged.homes) - len(known.matched.homes)
-        return read_report_sample_of_set(connection, settings.claim_set, known.words.keys(), beyond)
+        return read_sample_behind_claim_set(
+            connection, settings.claim_set, known.words.keys(), beyond
+        )
     is_census = labelled and len(labelled) == len(known.words) and not rated
-    found = read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
+    found = find_sample_behind_run_labels(
+        connection, run_id, settings.sample, known.words.keys(), labelled
+    )
     if not is_census or found is None:
         return found
     # Nothing is left to stand for, but a sample that is not there is refused all the same, and what
@@ -347,7 +355,7 @@ class _AnswerScores:
     found: Mapping[AnswerKey, tuple[Score, int]]
     """Score and number of claims; only of answers with claims."""
 
-    def get_score(self, key: AnswerKey) -> tuple[Score, int]:
+    def get_score_and_claim_count(self, key: AnswerKey) -> tuple[Score, int]:
         """Give the score of an answer, and of how many claims."""
         return self.found.get(key) or (score_answer(self.rule, (), self.homes.get(key)), 0)
 
@@ -365,7 +373,7 @@ def _score_judged_answers(
     return _AnswerScores(judged.rule, homes, found)
 
 
-def _read_answers(
+def _read_rated_and_unrated_answers(
     connection: Connection, run_id: RunId, known: _RunLabels
 ) -> tuple[tuple[AnswerUnit, ...], tuple[UnratedAnswer, ...]]:
     """Put together what is known about the answers of a run.
@@ -398,7 +406,7 @@ def _read_rated_answers(
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
             continue  # somebody put the answer off, or took a verdict back
-        score, claims = scores.get_score((row.item, row.turn))
+        score, claims = scores.get_score_and_claim_count((row.item, row.turn))
         rated = ratings[row.claim]
         item = judged.items[row.number]
         yield AnswerUnit(
@@ -430,7 +438,7 @@ def _read_unrated_answers(
         item = judged.items[number]
         if (item_id, at) not in scores.homes or (item.conversation, at) in known:
             continue
-        score, claims = scores.get_score((item_id, at))
+        score, claims = scores.get_score_and_claim_count((item_id, at))
         passing = passes_threshold(score, judged.rule) if claims else None
         yield UnratedAnswer(
             item.conversation, item.group, passing, item.key, at, score.value, claims

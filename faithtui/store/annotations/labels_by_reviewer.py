@@ -51,7 +51,7 @@ class VerdictCache:
         self._last_seen = newest, deletions
 
 
-def make_log_condition(term: Term) -> ColumnElement[bool]:
+def make_label_log_sql_condition(term: Term) -> ColumnElement[bool]:
     """Narrow the log to the rows without which no claim meets a term about people."""
     wanted = term.value.casefold()
     match term.name:
@@ -90,38 +90,48 @@ def find_claims_by_label_terms(
     match term.name:
         case TermName.HUMAN:
             word = rule.translate_label(wanted)
-            return {each for each, found in _list_consensus(labels, rule) if found == word}
+            return {
+                each for each, found in _list_claims_with_consensus(labels, rule) if found == word
+            }
         case TermName.REVIEWER:
-            return _filter_claims(
+            return _find_claims_where_any_person_meets(
                 people, lambda each: each.has_content and each.reviewer.casefold() == wanted
             )
         case TermName.CODE:
             code = find_reason_code(wanted)
-            return _filter_claims(people, lambda each: each.code == code)
+            return _find_claims_where_any_person_meets(people, lambda each: each.code == code)
     match wanted:
         case "labelled":
-            return {each for each, _ in _list_consensus(labels, rule)}
+            return {each for each, _ in _list_claims_with_consensus(labels, rule)}
         case "agreement":
-            return {each for each, word in _list_consensus(labels, rule) if judged[each] == word}
+            return {
+                each
+                for each, word in _list_claims_with_consensus(labels, rule)
+                if judged[each] == word
+            }
         case "disagreement":
-            decided = (each for each in _list_consensus(labels, rule) if each[1] != TIE)
+            decided = (each for each in _list_claims_with_consensus(labels, rule) if each[1] != TIE)
             return {each for each, word in decided if judged[each] != word}
         case "flagged":
-            return _filter_claims(people, lambda each: each.flagged)
+            return _find_claims_where_any_person_meets(people, lambda each: each.flagged)
         case "skipped":
-            return _filter_claims(people, lambda each: each.action is Action.SKIPPED)
+            return _find_claims_where_any_person_meets(
+                people, lambda each: each.action is Action.SKIPPED
+            )
         case "unsure":
-            return _filter_claims(people, lambda each: each.unsure)
+            return _find_claims_where_any_person_meets(people, lambda each: each.unsure)
         case _:
-            return _filter_claims(people, lambda each: each.note is not None)
+            return _find_claims_where_any_person_meets(people, lambda each: each.note is not None)
 
 
-def _list_consensus(labels: VerdictsByClaim, rule: ScoringRule) -> Iterable[tuple[ClaimId, str]]:
+def _list_claims_with_consensus(
+    labels: VerdictsByClaim, rule: ScoringRule
+) -> Iterable[tuple[ClaimId, str]]:
     agreed = compute_consensus(labels, rule)
     return ((each, agreed[each]) for each in labels if each in agreed)
 
 
-def _filter_claims(
+def _find_claims_where_any_person_meets(
     people: Iterable[tuple[ClaimId, tuple[HumanVerdict, ...]]],
     holds: Callable[[HumanVerdict], bool],
 ) -> set[ClaimId]:

@@ -179,7 +179,7 @@ def _read_cited_words(
             label = str(homes[row.claim_id][4])
             if row.stance not in STANCES_OF_LABELS.get(label, frozenset()):
                 continue
-            place = span_from_row(row) or reader.find_truth(row.hash, row.text)
+            place = span_from_row(row) or reader.find_truth_sentence_span(row.hash, row.text)
             if place is not None:
                 found[row.claim_id].add(MarkedPassage(row.hash, place.start, place.end))
     return {
@@ -193,19 +193,19 @@ class _WordReader:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._find_words = cache(self._read_word_spans)
-        self._tokenise = cache(lambda name: tokenise_text(self._read_text(name)))
+        self._tokenise = cache(lambda name: tokenise_text(self._read_document_text(name)))
 
     def collect_words_in_spans(self, marks: Sequence[MarkedPassage]) -> Words:
         """Name the words of stretches, each by its document and its place there."""
-        return frozenset(self._list_words(marks))
+        return frozenset(self._list_words_in_spans(marks))
 
-    def find_truth(self, name: str, text: str) -> Span | None:
+    def find_truth_sentence_span(self, name: str, text: str) -> Span | None:
         """Find the sentence that a truth was drawn from; None: none is like it."""
         passage: TokenisedText = self._tokenise(name)
         place = find_source_sentence(tokenise_text(text), passage)
         return None if place is None else passage.sentences[place]
 
-    def _list_words(self, marks: Sequence[MarkedPassage]) -> Iterator[tuple[str, int]]:
+    def _list_words_in_spans(self, marks: Sequence[MarkedPassage]) -> Iterator[tuple[str, int]]:
         by_document: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for mark in marks:
             by_document[mark.document].append((mark.start, mark.end))
@@ -214,9 +214,9 @@ class _WordReader:
                 yield name, place
 
     def _read_word_spans(self, name: str) -> list[tuple[int, int]]:
-        return find_word_spans(self._read_text(name))
+        return find_word_spans(self._read_document_text(name))
 
-    def _read_text(self, name: str) -> str:
+    def _read_document_text(self, name: str) -> str:
         found: str | None = self._connection.execute(
             select(document.c.text).where(document.c.hash == name).limit(1)
         ).scalar()

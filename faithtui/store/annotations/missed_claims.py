@@ -17,8 +17,8 @@ from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError, StoreError
 from faithtui.store.database import Database
 from faithtui.store.records import CompleteAnswer, MissedClaim
-from faithtui.store.schema.column_types import claim_digest, make_storable
-from faithtui.store.schema.json_columns import span_columns, span_from_row
+from faithtui.store.schema.column_types import hash_normalised_claim, replace_unstorable_characters
+from faithtui.store.schema.json_columns import span_from_row, span_to_columns
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import claim, run_item, turn, verdict
 from faithtui.store.search.word_index import index_claims
@@ -30,7 +30,7 @@ class MissedClaims:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_claim(
+    def find_or_add_missed_claim(
         self, item: ItemId, turn_position: int, text: str, span: Span | None = None
     ) -> ClaimId:
         """Find or make a claim of an answer that the judge of a run did not extract.
@@ -45,7 +45,7 @@ class MissedClaims:
             InputError: It is empty or too long, or the judge extracted it.
             StoreError: There is no such answer, or it cannot be written.
         """
-        text = " ".join(make_storable(text).split())
+        text = " ".join(replace_unstorable_characters(text).split())
         CLAIM.check_length(text, field="claim")
         if not find_word_spans(text):
             raise InputError("a claim has no words; write what the answer says")
@@ -113,7 +113,7 @@ def _find_or_insert_claim(
     ).one_or_none()
     if answer is None:
         raise StoreError(f"there is no answer at turn {turn_position + 1}; reload the conversation")
-    digest = claim_digest(text)
+    digest = hash_normalised_claim(text)
     known: int | None = connection.execute(
         select(claim.c.id).where(
             claim.c.conversation_id == answer.conversation_id,
@@ -133,7 +133,7 @@ def _find_or_insert_claim(
             turn=turn_position,
             digest=digest,
             text=text,
-            **span_columns(span if inside else None),
+            **span_to_columns(span if inside else None),
             imported=False,
         ),
     )

@@ -12,7 +12,7 @@ from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
 from faithtui.store.database import Database
-from faithtui.store.schema.statements import is_among
+from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -54,7 +54,7 @@ class Provenance:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read_label_moments(self, run_id: RunId) -> tuple[LabelMoment, ...]:
+    def read_label_times(self, run_id: RunId) -> tuple[LabelMoment, ...]:
         """Read when each act on the conversations of a run was stored.
 
         Returns:
@@ -73,7 +73,9 @@ class Provenance:
             )
             return tuple(LabelMoment(*row) for row in rows)
 
-    def list_labelled_before(self, claims: Collection[ClaimId], at: datetime) -> set[ClaimId]:
+    def list_claims_labelled_before(
+        self, claims: Collection[ClaimId], at: datetime
+    ) -> set[ClaimId]:
         """List the claims that anybody had given a verdict on by then, withdrawn since or not.
 
         Args:
@@ -85,7 +87,7 @@ class Provenance:
                 select(human_label.c.claim_id)
                 .distinct()
                 .where(
-                    is_among(human_label.c.claim_id, claims),
+                    make_in_condition(human_label.c.claim_id, claims),
                     human_label.c.verdict.is_not(None),
                     human_label.c.created_at < at,
                 )
@@ -103,7 +105,7 @@ class Provenance:
                 select(human_label.c.claim_id, human_label.c.verdict)
                 .distinct()
                 .where(
-                    is_among(human_label.c.claim_id, claims),
+                    make_in_condition(human_label.c.claim_id, claims),
                     human_label.c.verdict.is_not(None),
                     human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
                 )
@@ -128,14 +130,14 @@ class Provenance:
                 select(human_label.c.claim_id)
                 .distinct()
                 .where(
-                    is_among(human_label.c.claim_id, claims),
+                    make_in_condition(human_label.c.claim_id, claims),
                     human_label.c.action == Action.IMPORTED.value,
                     judged_before.exists(),
                 )
             )
             return {ClaimId(each) for each in found.scalars()}
 
-    def count_labelled_but_left_out(self, run_id: RunId) -> dict[ConversationId, int]:
+    def count_labelled_claims_left_out_of_run(self, run_id: RunId) -> dict[ConversationId, int]:
         """Count what could have been left out of a run because of its labels.
 
         Returns:
@@ -187,7 +189,7 @@ class Provenance:
         )
         is_judged: ColumnElement[bool] = claim.c.id.in_(judged)
         if matched:
-            is_judged = or_(is_judged, is_among(claim.c.id, matched))
+            is_judged = or_(is_judged, make_in_condition(claim.c.id, matched))
         about = claim.c.conversation_id.in_(conversations) & (
             is_judged | (claim.c.kind == "answer")
         )

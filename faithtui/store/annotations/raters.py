@@ -13,16 +13,16 @@ from faithtui.agreement.report.rater_comparison import (
     RepeatedLabel,
     list_repeated_verdicts,
 )
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn_events
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.records import RunRow
-from faithtui.store.runs.list_rows import run_rows
+from faithtui.store.runs.list_rows import read_run_rows
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import avoid_index, split_into_chunks
+from faithtui.store.schema.statements import make_unindexed_key_expression, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -72,7 +72,7 @@ class RaterReader:
             StoreError: There is no such run.
         """
         with self._database.open_reader() as connection:
-            rows = run_rows(connection, [run_id])
+            rows = read_run_rows(connection, [run_id])
             if not rows:
                 raise StoreError(f"there is no run {run_id}; faithtui runs lists them")
             (row,) = rows
@@ -82,10 +82,10 @@ class RaterReader:
             found = connection.execute(labelled.order_by(*_ORDER)).all()
             numbers = [each.claim_id for each in found]
             acts = _read_claim_events(connection, numbers)
-            claims, judges = _make_compared_claims(connection, found, acts, row)
+            claims, judges = _collect_opinions_and_judging_runs(connection, found, acts, row)
             return RaterRecords(
                 row,
-                (row, *run_rows(connection, sorted(judges - {run_id}, reverse=True))),
+                (row, *read_run_rows(connection, sorted(judges - {run_id}, reverse=True))),
                 claims,
                 read_repeated_labels(
                     connection,
@@ -104,7 +104,7 @@ class RaterReader:
             StoreError: There is no such run.
         """
         with self._database.open_reader() as connection:
-            rows = run_rows(connection, [run_id])
+            rows = read_run_rows(connection, [run_id])
             if not rows:
                 raise StoreError(f"there is no run {run_id}; faithtui runs lists them")
             differing = (
@@ -120,7 +120,7 @@ class RaterReader:
                 .order_by(*_ORDER)
             ).all()
             acts = _read_claim_events(connection, [each.claim_id for each in found])
-            return _make_compared_claims(connection, found, acts, rows[0])[0]
+            return _collect_opinions_and_judging_runs(connection, found, acts, rows[0])[0]
 
     def rows(self, claims: Sequence[ClaimId]) -> list[ClaimRow]:
         """Read claims for a list, in any order; ids that are gone are left out."""
@@ -181,12 +181,12 @@ def _read_claim_events(connection: Connection, claims: Sequence[int]) -> list[La
     ]
 
 
-def _make_compared_claims(
+def _collect_opinions_and_judging_runs(
     connection: Connection, found: Sequence[AnyRow], acts: Sequence[LabelEvent], row: RunRow
 ) -> tuple[tuple[ClaimOpinions, ...], set[RunId]]:
     """Put together what is said about claims; also give the runs that judged one of them."""
     rule = row.spec.rule
-    standing = drop_withdrawn(acts)
+    standing = drop_withdrawn_events(acts)
     # A final word is told apart from what its giver had said before.
     before = replay_verdicts(act for act in standing if act.action is not Action.ADJUDICATED)
     finals = {act.claim: act for act in standing if act.action is Action.ADJUDICATED}
@@ -198,7 +198,9 @@ def _make_compared_claims(
             .where(
                 verdict.c.is_home,
                 verdict.c.claim_id.in_(some),
-                avoid_index(run_item.c.run_id).in_(_select_same_metric_runs(row.id)),
+                make_unindexed_key_expression(run_item.c.run_id).in_(
+                    _select_same_metric_runs(row.id)
+                ),
             )
             .order_by(run_item.c.run_id)
         ):

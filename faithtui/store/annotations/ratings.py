@@ -10,10 +10,17 @@ from sqlalchemy import Connection, func, insert, select, update
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
-from faithtui.store.annotations.label_replay import next_clock
-from faithtui.store.runs.rollups import list_items_with_claim, update_human_columns_of_items
-from faithtui.store.schema.column_types import claim_digest, make_imported_label_uid, make_storable
-from faithtui.store.schema.json_columns import span_columns
+from faithtui.store.annotations.label_replay import compute_next_clock
+from faithtui.store.runs.rollups import (
+    list_items_with_verdict_on_claim,
+    update_human_columns_of_items,
+)
+from faithtui.store.schema.column_types import (
+    hash_normalised_claim,
+    make_imported_label_uid,
+    replace_unstorable_characters,
+)
+from faithtui.store.schema.json_columns import span_to_columns
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
@@ -102,20 +109,20 @@ def add_ratings(
         return 0
     old = sorted({number for number, _ in rated} & before)
     claims = _find_or_make_claims(connection, rated, old)
-    seen = _read_stored_labels(connection, old)
+    seen = _read_imported_label_identities(connection, old)
     names = _read_conversation_keys(connection, sorted({number for number, _ in rated}))
-    clock = next_clock(connection)
+    clock = compute_next_clock(connection)
     rows: list[dict[str, Any]] = []
     touched: set[tuple[int, int]] = set()
     for number, ratings in rated:
         for rating in ratings:
-            key = _claim_key(number, rating)
+            key = _make_claim_key(number, rating)
             row: dict[str, Any] = {
                 "claim_id": claims[key],
-                "reviewer": make_storable(rating.annotator),
-                "scale": make_storable(rating.scale),
-                "raw_label": make_storable(rating.label),
-                "note": None if rating.note is None else make_storable(rating.note),
+                "reviewer": replace_unstorable_characters(rating.annotator),
+                "scale": replace_unstorable_characters(rating.scale),
+                "raw_label": replace_unstorable_characters(rating.label),
+                "note": None if rating.note is None else replace_unstorable_characters(rating.note),
             }
             same = tuple(row.values())
             if same in seen:
@@ -141,7 +148,9 @@ def add_ratings(
     items: dict[int, set[int]] = {}
     for number, claim_id in touched:
         if number in before:
-            items.setdefault(number, set()).update(list_items_with_claim(connection, claim_id))
+            items.setdefault(number, set()).update(
+                list_items_with_verdict_on_claim(connection, claim_id)
+            )
     for number, held in items.items():
         update_human_columns_of_items(connection, number, sorted(held))
     return len(rows)
@@ -162,9 +171,9 @@ def _read_conversation_keys(
     return found
 
 
-def _claim_key(number: int, rating: Rating) -> _ClaimKey:
+def _make_claim_key(number: int, rating: Rating) -> _ClaimKey:
     kind = "answer" if rating.claim is None else "claim"
-    return _ClaimKey(number, kind, rating.turn, claim_digest(rating.claim or ""))
+    return _ClaimKey(number, kind, rating.turn, hash_normalised_claim(rating.claim or ""))
 
 
 def _find_or_make_claims(
@@ -174,7 +183,7 @@ def _find_or_make_claims(
     wanted: dict[_ClaimKey, Rating] = {}
     for number, ratings in rated:
         for rating in ratings:
-            wanted.setdefault(_claim_key(number, rating), rating)
+            wanted.setdefault(_make_claim_key(number, rating), rating)
     found: dict[_ClaimKey, int] = {}
     for some in split_into_chunks(old):
         for row in connection.execute(
@@ -192,7 +201,9 @@ def _find_or_make_claims(
             found[key] = row.id
             if key in wanted and not row.imported:
                 # A judge drew the claim before its label came with the data.
-                _mark_imported(connection, row.id, wanted[key], has_span=row.span_start is not None)
+                _mark_claim_imported(
+                    connection, row.id, wanted[key], has_span=row.span_start is not None
+                )
     missing = [key for key in wanted if key not in found]
     if missing:
         before = set(found.values())
@@ -218,7 +229,7 @@ def _find_or_make_claims(
     return found
 
 
-def _mark_imported(
+def _mark_claim_imported(
     connection: Connection, claim_id: int, rating: Rating, *, has_span: bool
 ) -> None:
     columns: dict[str, Any] = {"imported": True}
@@ -228,10 +239,10 @@ def _mark_imported(
 
 
 def _span_columns(rating: Rating) -> dict[str, int | None]:
-    return span_columns(rating.span if rating.claim is not None else None)
+    return span_to_columns(rating.span if rating.claim is not None else None)
 
 
-def _read_stored_labels(
+def _read_imported_label_identities(
     connection: Connection, conversations: Sequence[int]
 ) -> set[tuple[object, ...]]:
     """Read what identifies the imported labels of some conversations."""

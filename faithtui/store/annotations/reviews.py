@@ -17,12 +17,12 @@ from faithtui.domain.annotations import (
     MarkedPassage,
     NewEvent,
     Step,
-    choose_action,
+    choose_action_of_verdict_event,
     find_redo_in_log_tail,
     find_undo_in_log_tail,
-    merge_marks,
-    next_redo,
-    next_undo,
+    list_events_to_redo,
+    list_events_to_undo,
+    merge_overlapping_evidence_marks,
 )
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.limits import NOTE, REVIEWER
@@ -30,19 +30,22 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.exposures import has_exposure
 from faithtui.store.annotations.guidelines import find_current_digest_storing_default
 from faithtui.store.annotations.label_replay import (
-    event_columns,
-    next_clock,
+    compute_next_clock,
+    make_event_columns,
     read_events,
     replay_verdicts,
     store_marked_passages,
 )
 from faithtui.store.annotations.labelled_units import (
-    read_newest_event,
+    read_newest_event_id,
 )
 from faithtui.store.annotations.session_counts import SessionCounts, read_session_counts
 from faithtui.store.database import Database
-from faithtui.store.runs.rollups import list_items_with_claim, update_human_columns_of_items
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.runs.rollups import (
+    list_items_with_verdict_on_claim,
+    update_human_columns_of_items,
+)
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
@@ -122,7 +125,7 @@ class Reviews:
             run=run,
             judge_verdict=judge_verdict,
             seconds=seconds,
-            evidence=merge_marks(evidence),
+            evidence=merge_overlapping_evidence_marks(evidence),
         )
         (act,) = self._append_events([given])
         return act
@@ -179,7 +182,7 @@ class Reviews:
         def append_verdict(connection: Connection) -> Step:
             judge = _read_judge_label(connection, run, claim)
             knew = saw_judge or has_exposure(connection, given)
-            action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
+            action = choose_action_of_verdict_event(verdict, judge, saw_judge=knew, repeats=repeats)
             act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
             return _append_events_and_refresh_scores(
                 connection, [_add_guideline_and_stratum(connection, act)]
@@ -229,7 +232,10 @@ class Reviews:
         now = self._clock()
         for act in given:
             REVIEWER.check_length(act.reviewer, field="reviewer")
-        return [act._replace(reviewer=make_storable(act.reviewer), created_at=now) for act in given]
+        return [
+            act._replace(reviewer=replace_unstorable_characters(act.reviewer), created_at=now)
+            for act in given
+        ]
 
     def undo(self, reviewer: str) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
@@ -237,7 +243,9 @@ class Reviews:
         Returns:
             The acts withdrawn; () when nothing is left to undo.
         """
-        return self._append_undo_step(reviewer, find_undo_in_log_tail, next_undo, Action.WITHDRAWN)
+        return self._append_undo_step(
+            reviewer, find_undo_in_log_tail, list_events_to_undo, Action.WITHDRAWN
+        )
 
     def redo(self, reviewer: str) -> Step:
         """Restore the step that a reviewer withdrew last.
@@ -245,7 +253,9 @@ class Reviews:
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
-        return self._append_undo_step(reviewer, find_redo_in_log_tail, next_redo, Action.RESTORED)
+        return self._append_undo_step(
+            reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED
+        )
 
     def _append_undo_step(
         self,
@@ -255,15 +265,18 @@ class Reviews:
         action: Action,
     ) -> Step:
         now = self._clock()
-        reviewer = make_storable(reviewer)
+        reviewer = replace_unstorable_characters(reviewer)
 
         def append_step(connection: Connection) -> Step:
             # A person may have said a hundred thousand things, and undo is about the last of them.
             targets = find_from_end(
-                _read_own_events(connection, reviewer, last=_UNDO_WINDOW), reviewer
+                _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW),
+                reviewer,
             )
             if targets is None:
-                targets = find(_read_own_events(connection, reviewer), reviewer)
+                targets = find(
+                    _read_reviewer_events_without_imports(connection, reviewer), reviewer
+                )
             if targets:
                 _append_events_and_refresh_scores(
                     connection,
@@ -284,7 +297,7 @@ class Reviews:
 
         return self._database.write(append_step, durable=True, urgent=True)
 
-    def find_newest_event(self) -> LabelId | None:
+    def find_newest_event_id(self) -> LabelId | None:
         """Name the newest act of the log, whoever's; None while there is none.
 
         It is the same as long as nobody said anything, here or in another process.
@@ -309,12 +322,12 @@ class Reviews:
         with self._database.open_reader() as connection:
             return read_session_counts(connection, reviewer, since)
 
-    def read_newest_event(self) -> LabelId:
+    def read_newest_event_id(self) -> LabelId:
         """Give the number of the newest act in this store; 0 without any."""
         with self._database.open_reader() as connection:
-            return read_newest_event(connection)
+            return read_newest_event_id(connection)
 
-    def list_labelled_since(
+    def list_claims_labelled_after_event(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
     ) -> set[ClaimId]:
         """List the claims, of some, that a reviewer gave a verdict on after an act and kept."""
@@ -327,7 +340,7 @@ class Reviews:
         return found
 
 
-def _read_own_events(
+def _read_reviewer_events_without_imports(
     connection: Connection, reviewer: str, last: int | None = None
 ) -> list[LabelEvent]:
     """Read what a person said, imports left out; only the last steps of the clock where told."""
@@ -337,7 +350,7 @@ def _read_own_events(
         own = (
             (human_label.c.reviewer.concat("") == reviewer)
             & (human_label.c.action != Action.IMPORTED.value)
-            & (human_label.c.clock >= next_clock(connection) - last)
+            & (human_label.c.clock >= compute_next_clock(connection) - last)
         )
     return read_events(connection, own)
 
@@ -370,7 +383,7 @@ def _read_judge_label(connection: Connection, run_id: RunId, claim_id: ClaimId) 
 
 def _append_events_and_refresh_scores(connection: Connection, acts: Sequence[NewEvent]) -> Step:
     """Write rows of the log and what follows from them."""
-    clock = next_clock(connection)
+    clock = compute_next_clock(connection)
     numbers: list[LabelId] = []
     touched: dict[int, set[int]] = {}
     for place, act in enumerate(acts):
@@ -379,14 +392,14 @@ def _append_events_and_refresh_scores(connection: Connection, acts: Sequence[New
         ).scalar()
         if conversation_id is None:
             raise StoreError(f"there is no claim {act.claim}; reload the conversation")
-        columns = event_columns(act._replace(clock=clock + place))
+        columns = make_event_columns(act._replace(clock=clock + place))
         number = insert_returning_id(
             connection, insert(human_label).values(**columns, uid=uuid4().hex)
         )
         numbers.append(LabelId(number))
         store_marked_passages(connection, {number: act.evidence})
         touched.setdefault(conversation_id, set()).update(
-            list_items_with_claim(connection, act.claim)
+            list_items_with_verdict_on_claim(connection, act.claim)
         )
     for conversation_id, items in touched.items():
         update_human_columns_of_items(connection, conversation_id, sorted(items))

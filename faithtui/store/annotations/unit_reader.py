@@ -17,7 +17,7 @@ from faithtui.store.annotations.labelled_units import (
     MOST_SINCE,
     read_answer_units,
     read_claim_units,
-    read_labels_since,
+    read_labels_after_event,
     read_paired_units,
     read_run_units,
 )
@@ -75,7 +75,7 @@ class UnitReader:
         with self._database.open_reader() as connection:
             return list_metadata_keys(connection, run_id)
 
-    def read_labels_since(
+    def read_labels_after_event(
         self,
         run_id: RunId,
         after: LabelId,
@@ -100,7 +100,7 @@ class UnitReader:
             StoreError: There is no such run.
         """
         with self._database.open_reader() as connection:
-            return read_labels_since(connection, run_id, after, settings, most)
+            return read_labels_after_event(connection, run_id, after, settings, most)
 
     def read_paired_units(
         self,

@@ -30,7 +30,7 @@ from faithtui.store.bundles.foreign_samples import read_run_ids_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.schema.checksums import LABEL_TABLES, refuse_changed_rows
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -67,7 +67,9 @@ class Bundles:
         """
         with self._database.open_reader() as connection:
             refuse_changed_rows(connection, LABEL_TABLES)
-            return collect_bundle(connection, run_id, [make_storable(each) for each in reviewers])
+            return collect_bundle(
+                connection, run_id, [replace_unstorable_characters(each) for each in reviewers]
+            )
 
     def merge(self, bundle: LabelBundle) -> MergeCounts:
         """Take a bundle in; see `merging.merge`."""
@@ -203,7 +205,7 @@ def collect_bundle(
             )
             for row in rows
         ),
-        claims=dict(sorted(named.values(), key=lambda each: _make_sort_key(each[0]))),
+        claims=dict(sorted(named.values(), key=lambda each: _make_claim_sort_key(each[0]))),
         samples=tuple(
             _make_bundle_sample(row, runs[row.run_id], in_samples[row.id], names)
             for row in sorted(drawn.values(), key=lambda row: str(row.uid))
@@ -217,7 +219,7 @@ def collect_bundle(
     )
 
 
-def _make_sort_key(name: ClaimName) -> tuple[str, str, int, str, str]:
+def _make_claim_sort_key(name: ClaimName) -> tuple[str, str, int, str, str]:
     talk = name.conversation
     return (talk.source, talk.key, name.turn, name.kind, name.digest)
 

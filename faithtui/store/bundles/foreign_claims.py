@@ -7,8 +7,8 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.conversation import Passage, Span
 from faithtui.domain.label_bundle import BundleClaim, ClaimName, ConversationName
-from faithtui.store.schema.column_types import claim_digest, statement_digest
-from faithtui.store.schema.json_columns import images_from_json, span_columns
+from faithtui.store.schema.column_types import hash_normalised_claim, hash_normalised_statement
+from faithtui.store.schema.json_columns import images_from_json, span_to_columns
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, document, turn, turn_document
 from faithtui.store.search.word_index import index_claims
@@ -43,7 +43,7 @@ def read_stored_claims(
     return found
 
 
-def add_claims(
+def find_or_add_claims(
     connection: Connection,
     names: Sequence[ClaimName],
     texts: Mapping[ClaimName, BundleClaim],
@@ -78,7 +78,7 @@ def add_claims(
         documents = _read_documents(connection, conversations)
         rows: dict[ClaimKey, dict[str, Any]] = {}
         for name in missing:
-            row = _claim_row(
+            row = _make_claim_row(
                 name, texts[name], conversation_ids[name.conversation], lengths, documents
             )
             if row is not None:
@@ -98,7 +98,7 @@ def add_claims(
     return {name: stored[key][0] for name, key in keys.items() if key in stored}, fresh
 
 
-def _claim_row(
+def _make_claim_row(
     name: ClaimName,
     text: BundleClaim,
     conversation_id: int,
@@ -112,15 +112,18 @@ def _claim_row(
     document_id: int | None = None
     match name.kind:
         case "claim":
-            digest = claim_digest(text.text)
+            digest = hash_normalised_claim(text.text)
         case "answer":
-            digest, text = claim_digest(""), BundleClaim("", None, text.imported)
+            digest, text = hash_normalised_claim(""), BundleClaim("", None, text.imported)
         case "statement":
             found = documents.get((conversation_id, name.document or ""))
             if found is None:
                 return None
             document_id, passage = found
-            digest, room = statement_digest(passage.text_with_marks, text.text), len(passage.text)
+            digest, room = (
+                hash_normalised_statement(passage.text_with_marks, text.text),
+                len(passage.text),
+            )
     if digest != name.digest:
         return None
     return {
@@ -129,7 +132,7 @@ def _claim_row(
         "turn": name.turn,
         "digest": name.digest,
         "text": text.text,
-        **span_columns(_drop_span_outside(text.span, room)),
+        **span_to_columns(_drop_span_outside(text.span, room)),
         "imported": text.imported,
         "document_id": document_id,
     }

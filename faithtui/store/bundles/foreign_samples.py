@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
-from faithtui.store.schema.column_types import make_json_storable
+from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import run, run_item, sample, sample_claim
 
@@ -36,7 +36,7 @@ def read_run_ids_by_name(connection: Connection) -> dict[RunName, int]:
     }
 
 
-def add_samples(
+def find_or_add_samples(
     connection: Connection,
     samples: Sequence[BundleSample],
     conversation_ids: Mapping[ConversationName, int],
@@ -132,5 +132,5 @@ def _sample_columns(sample: BundleSample, run_id: int) -> dict[str, Any]:
         "decision": sample.decision,
         "population": None
         if sample.population is None
-        else make_json_storable(dict(sample.population)),
+        else replace_unstorable_in_json(dict(sample.population)),
     }

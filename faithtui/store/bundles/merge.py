@@ -24,15 +24,15 @@ from faithtui.domain.label_bundle import (
     RunName,
 )
 from faithtui.store.annotations.label_replay import (
-    event_columns,
-    next_clock,
+    compute_next_clock,
+    make_event_columns,
     store_marked_passages,
 )
-from faithtui.store.bundles.foreign_claims import add_claims, read_document_lengths
-from faithtui.store.bundles.foreign_samples import add_samples, read_run_ids_by_name
+from faithtui.store.bundles.foreign_claims import find_or_add_claims, read_document_lengths
+from faithtui.store.bundles.foreign_samples import find_or_add_samples, read_run_ids_by_name
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import update_human_columns_of_items
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -111,10 +111,10 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         StoreError: It cannot be written. Earlier conversations are.
     """
     count = _MergeTally()
-    conversation_ids, elsewhere = find_conversations(database, bundle)
+    conversation_ids, elsewhere = match_bundle_conversations(database, bundle)
     acts: dict[ConversationName, list[BundleEvent]] = defaultdict(list)
     with database.open_reader() as connection:
-        last = next_clock(connection) + _FAR_AHEAD
+        last = compute_next_clock(connection) + _FAR_AHEAD
     for act in bundle.acts:
         if act.clock > last:
             count.refused.append((act.id, _FORGED))
@@ -128,13 +128,16 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     for some in _group_conversations(acts):
         names = [name for talk in some for name in _list_claims(acts[talk])]
         found, made = database.write(
-            partial(add_claims, names=names, texts=texts, conversation_ids=conversation_ids),
+            partial(
+                find_or_add_claims, names=names, texts=texts, conversation_ids=conversation_ids
+            ),
             durable=True,
         )
         ids |= found
         count.new_claims += made
     samples, fresh = database.write(
-        lambda connection: add_samples(connection, bundle.samples, conversation_ids), durable=True
+        lambda connection: find_or_add_samples(connection, bundle.samples, conversation_ids),
+        durable=True,
     )
     for some in _group_conversations(acts):
         log = [act for talk in some for act in acts[talk]]
@@ -144,7 +147,10 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         log = [act for act in log if act.id not in foreign]
         database.write(
-            partial(_add_events, log=log, claims=ids, samples=samples, count=count), durable=True
+            partial(
+                _add_events_and_refresh_scores, log=log, claims=ids, samples=samples, count=count
+            ),
+            durable=True,
         )
     return MergeCounts(
         count.new,
@@ -196,14 +202,16 @@ def _group_conversations(
         yield some
 
 
-def find_conversations(
+def match_bundle_conversations(
     database: Database, bundle: LabelBundle
 ) -> tuple[dict[ConversationName, int], tuple[UnmergedConversation, ...]]:
     """Find the conversations of a bundle; say which are not here, and how many acts they have."""
     wanted = dict.fromkeys(name.conversation for name in bundle.claims)
     stored: dict[tuple[str, str], AnyRow] = {}
     with database.open_reader() as connection:
-        for some in split_into_chunks(list({make_storable(each.key) for each in wanted})):
+        for some in split_into_chunks(
+            list({replace_unstorable_characters(each.key) for each in wanted})
+        ):
             for row in connection.execute(
                 select(
                     conversation.c.id,
@@ -254,7 +262,7 @@ def _add_guidelines(connection: Connection, texts: Sequence[BundleGuideline]) ->
     return sum(not row["built_in"] for row in rows)
 
 
-def _add_events(
+def _add_events_and_refresh_scores(
     connection: Connection,
     log: Sequence[BundleEvent],
     claims: Mapping[ClaimName, int],
@@ -379,7 +387,7 @@ def _make_event_row(
     target: int | None,
 ) -> dict[str, Any]:
     return {
-        **event_columns(act),
+        **make_event_columns(act),
         "uid": act.id,
         "claim_id": claims[act.claim],
         "target_id": target,

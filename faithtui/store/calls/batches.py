@@ -171,7 +171,7 @@ class Batches:
 
         self._database.write(insert_batch, durable=True)
 
-    def mark_sent(self, uid: str, provider_id: str) -> None:
+    def mark_batch_sent(self, uid: str, provider_id: str) -> None:
         """Note that the provider has a batch, and what it calls it; on return the disk has it."""
         change = (
             update(batch)
@@ -225,7 +225,7 @@ class Batches:
 
         return self._database.write(write_results, durable=True)
 
-    def end_batch(self, uid: str, reason: str) -> None:
+    def close_finished_batch(self, uid: str, reason: str) -> None:
         """Close a batch whose results are all read.
 
         Args:
@@ -251,7 +251,7 @@ class Batches:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def list_open(self, run_id: RunId) -> tuple[BatchRow, ...]:
+    def list_open_batches(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that are out or about to be, the oldest first."""
         return self._read_batches(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
 
@@ -259,7 +259,7 @@ class Batches:
         """Read batches, the oldest first; unknown ones are left out."""
         return self._read_batches(batch.c.uid.in_(list(uids)))
 
-    def list_refused(self, run_id: RunId) -> tuple[BatchRow, ...]:
+    def list_refused_batches(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that came to nothing as a whole, the oldest first."""
         return self._read_batches(
             batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value
@@ -287,7 +287,7 @@ class Batches:
         with self._database.open_reader() as connection:
             return {row.number: WaitingQuestion(*row) for row in connection.execute(statement)}
 
-    def find_last_request(self, run_id: RunId, key: str) -> LastBatchRequest | None:
+    def find_last_request_of_question(self, run_id: RunId, key: str) -> LastBatchRequest | None:
         """Tell what became of a question that has no usable reply.
 
         Args:
@@ -319,15 +319,19 @@ class Batches:
         ]
         return replace(last, failures=tuple(failures))
 
-    def sum_outstanding(self, run_id: RunId) -> OutstandingBatches:
+    def sum_outstanding_of_run(self, run_id: RunId) -> OutstandingBatches:
         """Add up what is out of a run."""
-        return self._sum_outstanding(batch.c.run_id == run_id).get(run_id, OutstandingBatches())
+        return self._sum_outstanding_by_run(batch.c.run_id == run_id).get(
+            run_id, OutstandingBatches()
+        )
 
-    def sum_all_outstanding(self) -> Mapping[RunId, OutstandingBatches]:
+    def sum_outstanding_by_run(self) -> Mapping[RunId, OutstandingBatches]:
         """Add up what is out, by run; runs with nothing out are left out."""
-        return self._sum_outstanding()
+        return self._sum_outstanding_by_run()
 
-    def _sum_outstanding(self, *where: ColumnElement[bool]) -> dict[RunId, OutstandingBatches]:
+    def _sum_outstanding_by_run(
+        self, *where: ColumnElement[bool]
+    ) -> dict[RunId, OutstandingBatches]:
         by_file = case((batch.c.provider_id == BY_FILE, 1), else_=0)
         statement = (
             select(

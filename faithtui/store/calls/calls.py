@@ -223,7 +223,7 @@ class Calls:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def add_retries(self, run_id: RunId, retries: int) -> None:
+    def add_to_run_retry_count(self, run_id: RunId, retries: int) -> None:
         """Add to the attempts of a run that were made again."""
         change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)
         self._database.write(lambda connection: connection.execute(change))
@@ -288,7 +288,7 @@ class Calls:
             total += part
         return ItemCost(total, parts)
 
-    def sum_run_steps(self, run_id: RunId) -> tuple[StepTotals, ...]:
+    def sum_run_calls_by_question_kind(self, run_id: RunId) -> tuple[StepTotals, ...]:
         """Add up the calls of a run by kind of question, in the order of their first call."""
         statement = (
             select(

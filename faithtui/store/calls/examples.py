@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import make_json_storable, text_hash
+from faithtui.store.schema.column_types import replace_unstorable_in_json, text_hash
 from faithtui.store.schema.tables import example_set
 
 
@@ -29,7 +29,7 @@ class Examples:
         Returns:
             Its name: 64 hexadecimal digits that depend on nothing but the examples.
         """
-        kept = [make_json_storable(dict(each)) for each in examples]
+        kept = [replace_unstorable_in_json(dict(each)) for each in examples]
         digest = text_hash(json.dumps(kept, ensure_ascii=True, sort_keys=True))
         row = {"digest": digest, "examples": kept, "created_at": self._clock()}
 

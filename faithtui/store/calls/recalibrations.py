@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from faithtui.agreement.statistics.recalibration import Recalibration
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import recalibration
 
@@ -94,7 +94,7 @@ class Recalibrations:
             "labels": labels,
             "error_before": errors[0],
             "error_after": errors[1],
-            "reviewer": make_storable(reviewer),
+            "reviewer": replace_unstorable_characters(reviewer),
             "created_at": self._clock(),
         }
         self._database.write(

@@ -68,7 +68,7 @@ class Workers:
         with self._database.open_reader() as connection:
             return tuple(WorkerRow(*row) for row in connection.execute(statement))
 
-    def remove_worker(self, uid: str) -> None:
+    def remove_worker_and_leases(self, uid: str) -> None:
         """Take a process and all its leases away."""
 
         def delete_rows(connection: Connection) -> None:

@@ -17,14 +17,14 @@ from faithtui.store.file.errors import (
     read_schema_version,
     translate_errors,
 )
-from faithtui.store.schema.checksums import find_changed_rows_in
+from faithtui.store.schema.checksums import describe_changed_rows_by_driver
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
 """Ends of the files that belong to a store while it is open."""
 
 
-def back_up(store: Path, file: Path) -> int:
+def copy_store_to_file(store: Path, file: Path) -> int:
     """Copy a store as it is at one moment, while others read and write it.
 
     Args:
@@ -38,7 +38,7 @@ def back_up(store: Path, file: Path) -> int:
         ExportError: The file is there already, or cannot be written.
         StoreError: There is no store, it cannot be read, or it is damaged; nothing was written.
     """
-    refuse_existing(file)
+    refuse_existing_file(file)
     with write_atomically(file, force=False) as new:
         copy_database(store, new)
         problems = find_damage(new)
@@ -106,7 +106,7 @@ def restore_store(file: Path, store: Path) -> Path | None:
     return aside
 
 
-def refuse_existing(file: Path) -> None:
+def refuse_existing_file(file: Path) -> None:
     """Refuse to write where anything is already.
 
     Raises:
@@ -187,7 +187,7 @@ def find_damage(file: Path) -> list[str]:
             if connection.execute("PRAGMA foreign_key_check").fetchone():
                 damage.append("rows refer to rows that are not there")
             if version >= "0011":
-                damage += find_changed_rows_in(connection)
+                damage += describe_changed_rows_by_driver(connection)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise

@@ -59,7 +59,7 @@ def list_files_open_to_others(path: Path) -> list[Path]:
     return [each for each in parts if each.exists() and each.stat().st_mode & 0o077]
 
 
-def opening_notes(store: "Store") -> list[str]:
+def format_opening_notes(store: "Store") -> list[str]:
     """Say what whoever opens a store should know of it."""
     notes = []
     if store.before_upgrade is not None:

@@ -89,7 +89,7 @@ class Readers:
         compiled = compile_for_driver(statement)
         with self._watcher_lock, translate_errors(self._path):
             row = (
-                self._get_watching_connection()
+                self._get_short_read_connection()
                 .execute(compiled.text, {**compiled.fixed, **values})
                 .fetchone()
             )
@@ -115,7 +115,7 @@ class Readers:
         """Give a number that changes with every commit, of this process or of another one."""
         self._reopen_if_changed()
         with self._watcher_lock, translate_errors(self._path):
-            connection = self._get_watching_connection()
+            connection = self._get_short_read_connection()
             (number,) = connection.execute("PRAGMA data_version").fetchone()
         return int(number) if self._unlogged_signature is None else hash(self._unlogged_signature)
 
@@ -150,7 +150,7 @@ class Readers:
             self._watcher.close()
         self._engine.dispose()
 
-    def _get_watching_connection(self) -> sqlite3.Connection:
+    def _get_short_read_connection(self) -> sqlite3.Connection:
         """Give the connection for short looks; whoever uses it holds the lock.
 
         `PRAGMA data_version` compares with what this very connection saw before, so nothing else

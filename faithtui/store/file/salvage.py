@@ -20,7 +20,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
 from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
-from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing
+from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing_file
 from faithtui.store.file.errors import read_schema_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
@@ -66,9 +66,9 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
         ExportError: The new store is there already, or cannot be written.
         StoreError: Nothing can be read, because the first page is lost.
     """
-    refuse_existing(new)
+    refuse_existing_file(new)
     beside = new.with_name(f"{new.name}.left-out.jsonl")
-    refuse_existing(beside)
+    refuse_existing_file(beside)
     with (
         write_atomically(new, force=False) as to,
         tempfile.TemporaryDirectory(prefix=PART_OF_FILE, dir=to.parent) as place,
@@ -78,7 +78,7 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
             list_database_files(store.resolve()), list_database_files(copy), strict=True
         ):
             if part.exists():
-                _copy_readable(part, name)
+                _copy_file_zeroing_bad_blocks(part, name)
         with (
             closing(sqlite3.connect(copy, isolation_level=None)) as source,
             closing(sqlite3.connect(to, isolation_level=None)) as target,
@@ -104,7 +104,7 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
     )
 
 
-def _copy_readable(file: Path, copy: Path) -> None:
+def _copy_file_zeroing_bad_blocks(file: Path, copy: Path) -> None:
     """Copy a file; a block that its disk cannot read becomes zeros, which the tables are read past.
 
     Raises:

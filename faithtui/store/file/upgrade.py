@@ -41,7 +41,9 @@ def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
     return version
 
 
-def upgrade_tables(path: Path, writer: Connection, raw: sqlite3.Connection) -> Path | None:
+def copy_file_and_upgrade_tables(
+    path: Path, writer: Connection, raw: sqlite3.Connection
+) -> Path | None:
     """Run the missing revisions in one transaction.
 
     Args:

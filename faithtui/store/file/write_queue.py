@@ -136,7 +136,7 @@ class WriteQueue:
                 if jobs := [each for each in taken if each.set_running()]:
                     yield jobs
             finally:
-                self._end_urgent(urgent)
+                self._subtract_ended_urgent_jobs(urgent)
             # What they hold may be large, and the next may take long to come.
             del job, jobs, taken
 
@@ -163,7 +163,7 @@ class WriteQueue:
                         return heapq.heappop(self._jobs)
                 self._changed.wait(rest)
 
-    def _end_urgent(self, count: int) -> None:
+    def _subtract_ended_urgent_jobs(self, count: int) -> None:
         """Say that urgent jobs are over."""
         if count:
             with self._changed:

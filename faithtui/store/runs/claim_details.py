@@ -14,7 +14,7 @@ from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.annotations.raters import read_repeated_labels
 from faithtui.store.database import Database
 from faithtui.store.runs.judge_verdicts import read_scoring_rule
-from faithtui.store.schema.statements import avoid_index, split_into_chunks
+from faithtui.store.schema.statements import make_unindexed_key_expression, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -155,7 +155,7 @@ def _read_passages(connection: Connection, run_id: RunId, claims: Sequence[Claim
         .join(claim, claim.c.id == verdict.c.claim_id)
         .where(
             verdict.c.is_home,
-            avoid_index(run_item.c.run_id) == run_id,
+            make_unindexed_key_expression(run_item.c.run_id) == run_id,
             verdict.c.claim_id.in_(claims),
         )
     ).all()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, find_judge_exposures
+from faithtui.domain.annotations import HumanVerdict, list_claim_reviewer_exposures_to_judge
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
 from faithtui.domain.scores import ScoreState, make_empty_score, score_conversation
 from faithtui.domain.verdicts import STANCES
@@ -23,9 +23,9 @@ from faithtui.store.records import (
     WindowRow,
     WindowVerdictView,
 )
-from faithtui.store.runs.list_rows import item_rows, run_rows
+from faithtui.store.runs.list_rows import item_rows, read_run_rows
 from faithtui.store.runs.rollups import StoredWindow, read_stored_windows
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, images_from_json, span_from_row
 from faithtui.store.schema.tables import (
     claim,
@@ -42,14 +42,14 @@ from faithtui.store.schema.tables import (
 )
 
 
-def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> ReviewView:
-    """Read a conversation of a run; see `Runs.review_view`."""
-    reviewer = make_storable(reviewer)
+def read_review_view(connection: Connection, item_id: ItemId, reviewer: str) -> ReviewView:
+    """Read a conversation of a run; see `Runs.read_review_view`."""
+    reviewer = replace_unstorable_characters(reviewer)
     items = item_rows(connection, [item_id])
     if not items:
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
-    (run,) = run_rows(connection, [item.run])
+    (run,) = read_run_rows(connection, [item.run])
     acts = read_events(connection, claim.c.conversation_id == item.conversation)
     human = replay_verdicts(acts)
     exposed = (
@@ -60,7 +60,11 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         ).first()
         is not None
     )
-    known = {claim_id for claim_id, who in find_judge_exposures(acts) if who == reviewer}
+    known = {
+        claim_id
+        for claim_id, who in list_claim_reviewer_exposures_to_judge(acts)
+        if who == reviewer
+    }
     numbers, turns = read_turns(connection, item.conversation)
     stored = read_stored_windows(connection, item.id, item.conversation)
     extras = {
@@ -83,7 +87,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         run=run,
         item=item,
         turns=turns,
-        windows=_fill_gaps(
+        windows=_add_rows_for_unjudged_windows(
             WindowRow(
                 position=each.position,
                 turns=each.turns,
@@ -91,7 +95,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
                 corrected=score,
                 reason=extras[each.position].reason,
                 without_context=extras[each.position].without_context,
-                claims=_unique_claims(each),
+                claims=_list_window_claims_once(each),
             )
             for each, score in zip(stored, corrected, strict=True)
         ),
@@ -108,14 +112,14 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         ),
         truths=truths,
         reason=_read_conclusion(connection, item.id),
-        previous=_find_neighbour(connection, item, ahead=False),
-        next=_find_neighbour(connection, item, ahead=True),
+        previous=_find_nearest_item_with_claims(connection, item, ahead=False),
+        next=_find_nearest_item_with_claims(connection, item, ahead=True),
         missed=missed,
         complete=complete,
     )
 
 
-def _fill_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
+def _add_rows_for_unjudged_windows(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
     """Put a row where a window is still to be judged, so that the others keep their places."""
     found: list[WindowRow] = []
     waiting = make_empty_score(ScoreState.INCOMPLETE, "not judged yet")
@@ -126,7 +130,7 @@ def _fill_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
     return tuple(found)
 
 
-def _unique_claims(window: StoredWindow) -> tuple[ClaimId, ...]:
+def _list_window_claims_once(window: StoredWindow) -> tuple[ClaimId, ...]:
     return tuple(dict.fromkeys(window.claims))
 
 
@@ -340,7 +344,9 @@ def _read_conclusion(connection: Connection, item: ItemId) -> str | None:
     return reason
 
 
-def _find_neighbour(connection: Connection, item: ItemRow, *, ahead: bool) -> ItemId | None:
+def _find_nearest_item_with_claims(
+    connection: Connection, item: ItemRow, *, ahead: bool
+) -> ItemId | None:
     """Find the nearest conversation of the run that has claims, after or before this one."""
     number = run_item.c.number
     found = connection.execute(

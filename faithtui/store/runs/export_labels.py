@@ -53,7 +53,7 @@ class ExportLabelReader:
         )
         texts = self._read_marked_texts(said)
         return said, {
-            claim_id: [_make_label(each, events, texts) for each in people]
+            claim_id: [_make_export_label(each, events, texts) for each in people]
             for claim_id, people in said.items()
         }
 
@@ -73,7 +73,7 @@ class ExportLabelReader:
         }
 
 
-def _make_label(
+def _make_export_label(
     found: HumanVerdict, events: Mapping[int, Any], texts: Mapping[str, str]
 ) -> ExportLabel:
     act = found.event

@@ -15,7 +15,7 @@ from faithtui.store.records import (
     ItemCheckResult,
     ItemState,
 )
-from faithtui.store.runs.rollups import TEXT_COUNTS, update_item_and_counters
+from faithtui.store.runs.rollups import TEXT_COUNTS, update_item_and_run_counters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -38,7 +38,9 @@ class Findings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def list_unchecked(self, run_id: RunId, limit: int | None = None) -> tuple[ItemId, ...]:
+    def list_unchecked_conversations(
+        self, run_id: RunId, limit: int | None = None
+    ) -> tuple[ItemId, ...]:
         """List conversations of a run that were judged since they were checked, or never were.
 
         Args:
@@ -265,11 +267,13 @@ def _save_findings(connection: Connection, checked: Sequence[ItemCheckResult]) -
         if run_id is None:
             continue
         written += 1
-        update_item_and_counters(connection, each.item, write_findings(connection, run_id, each))
+        update_item_and_run_counters(
+            connection, each.item, replace_conversation_findings(connection, run_id, each)
+        )
     return written
 
 
-def write_findings(
+def replace_conversation_findings(
     connection: Connection, run_id: int, checked: ItemCheckResult
 ) -> dict[str, object]:
     """Write what checks of a conversation found, in place of what was found before.

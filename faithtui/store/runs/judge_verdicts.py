@@ -18,7 +18,7 @@ from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import scoring_rule_from_json
-from faithtui.store.schema.statements import avoid_index
+from faithtui.store.schema.statements import make_unindexed_key_expression
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn, verdict, window
 
 _AT_ONCE = 1_000
@@ -165,7 +165,8 @@ def read_claim_labels(
         words = words.where(run_item.c.run_id == run_id)
     else:
         words = words.where(
-            avoid_index(run_item.c.run_id) == run_id, verdict.c.claim_id.in_(claims)
+            make_unindexed_key_expression(run_item.c.run_id) == run_id,
+            verdict.c.claim_id.in_(claims),
         )
     return {ClaimId(claim_id): label for claim_id, label in connection.execute(words)}
 

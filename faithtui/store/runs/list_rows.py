@@ -17,7 +17,7 @@ from faithtui.store.records import (
     LabelCount,
     RunRow,
 )
-from faithtui.store.runs.run_rows import read_text_counts, run_from_row
+from faithtui.store.runs.run_rows import run_from_row, text_check_counts_from_row
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -35,7 +35,9 @@ ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "un
 """Orders of a run's conversations; see `Runs.item_ids`."""
 
 
-def run_rows(connection: Connection, runs: Sequence[RunId] | None = None) -> tuple[RunRow, ...]:
+def read_run_rows(
+    connection: Connection, runs: Sequence[RunId] | None = None
+) -> tuple[RunRow, ...]:
     """Read some runs, or all of them, the newest first; unknown ids are left out."""
     statement = select(run).order_by(run.c.id.desc())
     if runs is not None:
@@ -140,16 +142,16 @@ def _item_from_row(row: AnyRow) -> ItemRow:
         failed_windows=row.failed_windows,
         undefined_windows=row.undefined_windows,
         skipped_windows=row.skipped_windows,
-        integrity=_integrity_from_row(row),
+        integrity=_make_integrity_summary(row),
     )
 
 
-def _integrity_from_row(row: AnyRow) -> IntegritySummary:
+def _make_integrity_summary(row: AnyRow) -> IntegritySummary:
     if row.state not in (ItemState.DONE.value, ItemState.FAILED.value):
         return IntegritySummary()
     if row.checked != CHECKS:
         return IntegritySummary(unchecked=1)
-    return IntegritySummary(read_text_counts(row), checked=1)
+    return IntegritySummary(text_check_counts_from_row(row), checked=1)
 
 
 def count_own_labels(

@@ -24,7 +24,7 @@ from faithtui.store.runs.answer_view import (
     read_first_window_scores,
     score_answer,
 )
-from faithtui.store.runs.list_rows import item_rows, run_rows
+from faithtui.store.runs.list_rows import item_rows, read_run_rows
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
 
 
@@ -39,7 +39,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
         raise StoreError(f"there is no conversation {conversation_id}; go back to the list")
     runs = _find_newest_runs(connection, conversation_id)
     human = replay_verdicts(read_events(connection, claim.c.conversation_id == conversation_id))
-    columns = _compute_columns(connection, runs, human)
+    columns = _compute_cells_by_run_and_turn(connection, runs, human)
     rated = _find_answer_claims(connection, conversation_id)
     answers = connection.execute(
         select(turn.c.position, turn.c.content)
@@ -90,12 +90,14 @@ def _find_newest_runs(
     ):
         newest[row.metric, row.judge] = (row.run_id, row.id)
     found = sorted(newest.values())
-    rows = {each.id: each for each in run_rows(connection, [RunId(number) for number, _ in found])}
+    rows = {
+        each.id: each for each in read_run_rows(connection, [RunId(number) for number, _ in found])
+    }
     items = item_rows(connection, [ItemId(item) for _, item in found])
     return [ComparisonRun(rows[item.run], item) for item in items]
 
 
-def _compute_columns(
+def _compute_cells_by_run_and_turn(
     connection: Connection,
     runs: Sequence[ComparisonRun],
     human: Mapping[ClaimId, tuple[HumanVerdict, ...]],

@@ -35,8 +35,8 @@ from faithtui.store.annotations.label_replay import (
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import (
     AnyRow,
+    convert_score_to_integer_units,
     score_set_to_json,
-    score_to_units,
     scoring_rule_from_json,
 )
 from faithtui.store.schema.tables import claim, run, run_item, turn, verdict, window
@@ -122,7 +122,7 @@ def read_stored_windows(
     connection: Connection, item: int, conversation_id: int
 ) -> tuple[StoredWindow, ...]:
     """Read the windows of a conversation of a run, in order."""
-    interaction_of = _interaction_of_turns(connection, conversation_id)
+    interaction_of = _map_turns_to_interactions(connection, conversation_id)
     rows = connection.execute(_WINDOWS, {"item": item}).all()
     claims: dict[int, list[ClaimId]] = {row.id: [] for row in rows}
     occurrences: dict[int, list[ClaimOccurrence]] = {row.id: [] for row in rows}
@@ -137,7 +137,7 @@ def read_stored_windows(
     )
 
 
-def _interaction_of_turns(connection: Connection, conversation_id: int) -> dict[int, int]:
+def _map_turns_to_interactions(connection: Connection, conversation_id: int) -> dict[int, int]:
     """Say in which interaction each turn is; turns in none are left out."""
     roles = connection.execute(_ROLES, {"conversation": conversation_id}).scalars()
     # `answers_alone` changes nothing in a conversation that has a user turn, and without it a
@@ -160,13 +160,15 @@ def _stored_window_from_row(
             interactions=tuple(row.interactions),
             occurrences=occurrences,
             surplus=tuple(row.surplus),
-            failure=None if is_explained_by_labels(score.state, missing=missing) else score,
+            failure=None
+            if is_score_state_explained_by_labels(score.state, missing=missing)
+            else score,
             undefined=score.reason if score.state is ScoreState.UNDEFINED and not missing else None,
         ),
     )
 
 
-def is_explained_by_labels(state: ScoreState, *, missing: bool) -> bool:
+def is_score_state_explained_by_labels(state: ScoreState, *, missing: bool) -> bool:
     """Say whether the judge's labels explain the state of a window's score.
 
     What they do not explain was decided when the window was judged, and stays whatever people say.
@@ -206,12 +208,12 @@ def update_human_columns_of_items(
     """
     human = replay_verdicts(read_conversation_events(connection, conversation_id))
     for item in items:
-        update_item_and_counters(
+        update_item_and_run_counters(
             connection, item, compute_human_columns(connection, item, conversation_id, human)
         )
 
 
-def list_items_with_claim(connection: Connection, claim_id: int) -> list[int]:
+def list_items_with_verdict_on_claim(connection: Connection, claim_id: int) -> list[int]:
     """List the conversations of runs in which a claim got a verdict."""
     return list(
         connection.execute(
@@ -266,7 +268,7 @@ def compute_human_columns(
         case ItemState.PENDING:
             judge = corrected = None
         case ItemState.SKIPPED:
-            judge = corrected = _make_equal_scores(
+            judge = corrected = _make_score_set_from_one_score(
                 make_empty_score(ScoreState.SKIPPED, reason or "skipped")
             )
         case ItemState.FAILED | ItemState.DONE:
@@ -274,7 +276,7 @@ def compute_human_columns(
             corrected, _ = score_conversation(windows, rule, here)
             if state is ItemState.FAILED and judge.windowed.state is not ScoreState.FAILED:
                 # Something failed outside the stored windows; what is there is not the whole.
-                judge = corrected = _make_equal_scores(
+                judge = corrected = _make_score_set_from_one_score(
                     make_empty_score(ScoreState.FAILED, reason or "failed")
                 )
     return {
@@ -286,23 +288,25 @@ def compute_human_columns(
     }
 
 
-def _make_equal_scores(score: Score) -> ScoreSet:
+def _make_score_set_from_one_score(score: Score) -> ScoreSet:
     return ScoreSet(score, score, score)
 
 
-def update_item_and_counters(connection: Connection, item: int, columns: dict[str, object]) -> None:
+def update_item_and_run_counters(
+    connection: Connection, item: int, columns: dict[str, object]
+) -> None:
     """Write columns of a conversation of a run, and move the run's counters by the difference."""
     before = connection.execute(_COUNTS, {"item": item}).one()._asdict()
     connection.execute(_CHANGE, {**columns, "item": item})
-    old = _compute_counters(before)
-    new = _compute_counters({**before, **columns})
+    old = _compute_run_counters_of_item(before)
+    new = _compute_run_counters_of_item({**before, **columns})
     moves = {f"by_{name}": new[name] - old[name] for name in new if new[name] != old[name]}
     if moves:
-        moving = _make_counter_update(tuple(name.removeprefix("by_") for name in moves))
+        moving = _make_run_counters_update_sql(tuple(name.removeprefix("by_") for name in moves))
         connection.execute(moving, {**moves, "run_under_way": before["run_id"]})
 
 
-def recount_run(connection: Connection, number: int) -> None:
+def update_run_counters_from_items(connection: Connection, number: int) -> None:
     """Count the conversations of a run anew, after some are no longer there.
 
     What its calls cost stays: it was spent.
@@ -310,17 +314,17 @@ def recount_run(connection: Connection, number: int) -> None:
     totals: Counter[str] = Counter()
     rows = connection.execute(_ALL_COUNTS, {"number": number}).all()
     for row in rows:
-        totals.update(_compute_counters(row._asdict()))
+        totals.update(_compute_run_counters_of_item(row._asdict()))
     if not rows:
         return
-    counted = {name: totals[name] for name in _compute_counters(rows[0]._asdict())}
+    counted = {name: totals[name] for name in _compute_run_counters_of_item(rows[0]._asdict())}
     connection.execute(
         update(run).where(run.c.id == number).values(**counted, conversations=len(rows))
     )
 
 
 @cache
-def _make_counter_update(counters: tuple[str, ...]) -> Update:
+def _make_run_counters_update_sql(counters: tuple[str, ...]) -> Update:
     """Make the statement that moves some of a run's counters."""
     return (
         update(run)
@@ -334,14 +338,14 @@ def _read_headline_state(scores: Mapping[str, Any] | None) -> ScoreState | None:
     return None if scores is None else ScoreState(scores["windowed"]["state"])
 
 
-def _is_incomplete(row: Mapping[str, Any]) -> bool:
+def _is_done_with_incomplete_score(row: Mapping[str, Any]) -> bool:
     return (
         row["state"] == ItemState.DONE.value
         and _read_headline_state(row["scores"]) is ScoreState.INCOMPLETE
     )
 
 
-def _compute_counters(row: Mapping[str, Any]) -> dict[str, int]:
+def _compute_run_counters_of_item(row: Mapping[str, Any]) -> dict[str, int]:
     """Say what a conversation adds to its run's counters."""
     is_checked = row["checked"] == CHECKS
     return {
@@ -359,11 +363,11 @@ def _compute_counters(row: Mapping[str, Any]) -> dict[str, int]:
             )
         },
         "undefined": int(_read_headline_state(row["scores"]) is ScoreState.UNDEFINED),
-        "incomplete": int(_is_incomplete(row)),
+        "incomplete": int(_is_done_with_incomplete_score(row)),
         "scored": int(row["score"] is not None),
-        "score_sum": score_to_units(row["score"]),
+        "score_sum": convert_score_to_integer_units(row["score"]),
         "corrected_scored": int(row["corrected"] is not None),
-        "corrected_sum": score_to_units(row["corrected"]),
+        "corrected_sum": convert_score_to_integer_units(row["corrected"]),
         "checked": int(is_checked),
         **{name: row[name] if is_checked else 0 for name in TEXT_COUNTS},
     }

@@ -90,7 +90,7 @@ class RunContents:
         with self._database.open_reader() as connection:
             return find_common_key_prefix(connection, run_id)
 
-    def count_empty_windows(self, run_id: RunId) -> int:
+    def count_windows_without_claims(self, run_id: RunId) -> int:
         """Count the windows of a run in which the judge found no claim to give a verdict on."""
         with self._database.open_reader() as connection:
             return connection.scalars(
@@ -107,7 +107,9 @@ class RunContents:
                 )
             ).one()
 
-    def count_reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
+    def count_conversations_by_state_reason(
+        self, run_id: RunId, state: ItemState
+    ) -> dict[str, int]:
         """Count the conversations of a run in one state by the reason they are in it.
 
         Returns:
@@ -127,7 +129,7 @@ class RunContents:
             ).all()
         return {reason: number for reason, number in rows}
 
-    def count_undefined_reasons(self, run_id: RunId) -> dict[str, int]:
+    def count_unscored_conversations_by_reason(self, run_id: RunId) -> dict[str, int]:
         """Count the judged conversations of a run without a score by why they have none.
 
         Returns:

@@ -31,7 +31,7 @@ from faithtui.store.annotations.label_replay import (
 )
 from faithtui.store.database import Database
 from faithtui.store.runs.export_labels import ExportLabelReader, assign_missing_label_ids
-from faithtui.store.runs.list_rows import run_rows
+from faithtui.store.runs.list_rows import read_run_rows
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.tables import (
     claim,
@@ -74,11 +74,11 @@ class RunExports:
             StoreError: There is no such run, or it has no such sample.
         """
         with self._database.open_reader() as connection:
-            rows = run_rows(connection, [run_id])
+            rows = read_run_rows(connection, [run_id])
             if not rows:
                 raise StoreError(f"there is no run {run_id}; `faithtui runs` lists those there are")
             (row,) = rows
-            chosen = _choose_sample(connection, run_id, sample_id)
+            chosen = _find_sample_for_weights(connection, run_id, sample_id)
             data_sets = connection.execute(
                 select(func.count(conversation.c.source.distinct()))
                 .join(run_item, run_item.c.conversation_id == conversation.c.id)
@@ -134,23 +134,23 @@ class RunExports:
             StoreError: There is no such run, or it has no such sample.
         """
         with self._database.open_reader() as connection:
-            rows = run_rows(connection, [run_id])
+            rows = read_run_rows(connection, [run_id])
             if not rows:
                 raise StoreError(f"there is no run {run_id}; `faithtui runs` lists those there are")
             reader = _PartReader(
                 connection,
                 run_id,
                 rows[0].spec.rule,
-                _choose_sample(connection, run_id, sample_id),
+                _find_sample_for_weights(connection, run_id, sample_id),
                 tuple(verdict_steps),
                 every_window=every_window,
             )
             items = connection.execute(make_conversation_sizes_sql(run_id)).all()
-            for first, last in split_into_parts([tuple(each) for each in items]):
+            for first, last in split_run_into_number_ranges([tuple(each) for each in items]):
                 yield from reader.read_part(first, last)
 
 
-def split_into_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def split_run_into_number_ranges(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Cut a run into parts, each the first and the last number of its conversations.
 
     Args:
@@ -190,7 +190,7 @@ def make_conversation_sizes_sql(run_id: RunId) -> Select[Any]:
     )
 
 
-def _choose_sample(
+def _find_sample_for_weights(
     connection: Connection, run_id: RunId, asked: SampleId | None
 ) -> SampleId | None:
     """Find the sample that weights are of; None: the run has none."""
@@ -302,14 +302,14 @@ class _PartReader:
             run_item.c.run_id == self._run, run_item.c.number >= first, run_item.c.number <= last
         )
         items = [_Item._make(row) for row in self._fetch(self._select_items())]
-        documents, in_turn = self._read_documents()
+        documents, in_turn = self._read_passages_by_id_and_by_turn()
         acts, labels = self._labels.read_labels([each.conversation for each in items])
         part = _Part(
             turns=self._read_turns(in_turn),
             documents=documents,
             in_turn=in_turn,
             windows=self._read_windows(),
-            claims=self._read_claims(labels),
+            claims=self._read_judged_and_labelled_claims(labels),
             evidence=self._read_evidence(documents),
             labels=labels,
             consensus=compute_consensus(acts, self._rule) if acts else {},
@@ -343,7 +343,7 @@ class _PartReader:
             .order_by(run_item.c.number)
         )
 
-    def _read_documents(
+    def _read_passages_by_id_and_by_turn(
         self,
     ) -> tuple[dict[int, dict[int, ExportPassage]], dict[tuple[int, int], list[ExportPassage]]]:
         found: dict[int, dict[int, ExportPassage]] = defaultdict(dict)
@@ -397,7 +397,7 @@ class _PartReader:
 
     def _read_windows(self) -> dict[int, list[ExportWindow]]:
         found: dict[int, list[ExportWindow]] = defaultdict(list)
-        verdicts = self._read_all_verdicts() if self._every_window else {}
+        verdicts = self._read_verdicts_by_window() if self._every_window else {}
         truths = self._read_truths() if self._every_window else {}
         for window_id, in_view, item, position, turns, score, state, reason, why, at in self._fetch(
             select(
@@ -431,7 +431,7 @@ class _PartReader:
             )
         return found
 
-    def _read_all_verdicts(self) -> dict[int, list[ExportVerdict]]:
+    def _read_verdicts_by_window(self) -> dict[int, list[ExportVerdict]]:
         """Read what was said in each window, by its id."""
         found: dict[int, list[ExportVerdict]] = defaultdict(list)
         for window_id, text, label, word, reason in self._fetch(
@@ -461,7 +461,7 @@ class _PartReader:
         )
         return {truth_id: text for truth_id, text in rows}
 
-    def _read_claims(
+    def _read_judged_and_labelled_claims(
         self, labels: Mapping[ClaimId, Sequence[ExportLabel]]
     ) -> dict[int, list[_JudgedClaim]]:
         """Read the claims that the run judged and those that annotators labelled."""
@@ -580,13 +580,15 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
             shown: tuple[ExportPassage, ...] = (documents[each.document],)
         elif home is not None:
             if home.position not in passages:
-                passages[home.position] = _list_passages(item.conversation, home.turns, turns, part)
+                passages[home.position] = _list_passages_of_turns(
+                    item.conversation, home.turns, turns, part
+                )
             shown = passages[home.position]
         else:
             shown = turns[each.turn].passages or ()
         word = part.consensus.get(ClaimId(each.claim))
         stratum, probability = part.drawn.get(each.claim, (None, None))
-        name = _make_claim_id(item, each, documents)
+        name = _make_stable_claim_uuid(item, each, documents)
         claims.append(
             ExportClaim(
                 name,
@@ -629,7 +631,7 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
     )
 
 
-def _list_passages(
+def _list_passages_of_turns(
     talk: int, positions: Sequence[int], turns: Sequence[ExportTurn], part: _Part
 ) -> tuple[ExportPassage, ...]:
     """List the documents of the assistant's turns in view, in reading order, each once."""
@@ -643,7 +645,9 @@ def _list_passages(
     )
 
 
-def _make_claim_id(item: _Item, found: _JudgedClaim, documents: Mapping[int, ExportPassage]) -> str:
+def _make_stable_claim_uuid(
+    item: _Item, found: _JudgedClaim, documents: Mapping[int, ExportPassage]
+) -> str:
     place = () if found.document is None else (documents[found.document].document,)
     digest = "" if found.kind == "answer" else found.digest
     return make_stable_uuid("claim", item.source, item.key, found.kind, found.turn, digest, *place)

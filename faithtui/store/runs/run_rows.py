@@ -66,10 +66,12 @@ def _integrity_from_row(row: Any) -> IntegritySummary:
     judged = row.done + row.failed
     if row.checks != CHECKS:
         return IntegritySummary(unchecked=judged)
-    return IntegritySummary(read_text_counts(row), row.checked, max(0, judged - row.checked))
+    return IntegritySummary(
+        text_check_counts_from_row(row), row.checked, max(0, judged - row.checked)
+    )
 
 
-def read_text_counts(row: Any) -> TextCounts:
+def text_check_counts_from_row(row: Any) -> TextCounts:
     """Read what the checks counted from a row of a run, or of a conversation of one."""
     return TextCounts(
         claims=row.checked_claims,

@@ -30,20 +30,20 @@ from faithtui.store.records import (
     RunState,
     TurnView,
 )
-from faithtui.store.runs.conversation_view import read_turns, review_view
-from faithtui.store.runs.findings import write_findings
+from faithtui.store.runs.conversation_view import read_review_view, read_turns
+from faithtui.store.runs.findings import replace_conversation_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
     count_own_labels,
     item_rows,
     read_list_rows,
-    run_rows,
+    read_run_rows,
     select_ordered_items,
 )
 from faithtui.store.runs.metric_comparison import compare_view
-from faithtui.store.runs.rollups import compute_human_columns, update_item_and_counters
+from faithtui.store.runs.rollups import compute_human_columns, update_item_and_run_counters
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
-from faithtui.store.schema.column_types import make_json_storable
+from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
@@ -73,7 +73,7 @@ class Runs:
     def rows(self) -> tuple[RunRow, ...]:
         """List all runs, the newest first, archived ones too; () when there is none."""
         with self._database.open_reader() as connection:
-            return run_rows(connection)
+            return read_run_rows(connection)
 
     def row(self, run_id: RunId) -> RunRow:
         """Read one run.
@@ -82,7 +82,7 @@ class Runs:
             StoreError: There is none with this number.
         """
         with self._database.open_reader() as connection:
-            found = run_rows(connection, [run_id])
+            found = read_run_rows(connection, [run_id])
         if not found:
             raise StoreError(self._describe_missing_run(run_id))
         return found[0]
@@ -93,7 +93,7 @@ class Runs:
             "`faithtui runs` lists those there are"
         )
 
-    def last_id(self) -> RunId | None:
+    def find_newest_run_id(self) -> RunId | None:
         """Name the newest run, an archived one only where all are; None when there is none."""
         newest_first = select(run.c.id).order_by(run.c.archived_at.is_not(None), run.c.id.desc())
         with self._database.open_reader() as connection:
@@ -213,10 +213,12 @@ class Runs:
             for row in rows
         )
 
-    def list_unfinished_items(self, run_id: RunId) -> tuple[ItemId, ...]:
+    def list_failed_or_incomplete_items(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
         with self._database.open_reader() as connection:
-            return tuple(ItemId(row.id) for row in _find_unfinished_items(connection, run_id))
+            return tuple(
+                ItemId(row.id) for row in _read_failed_or_incomplete_rows(connection, run_id)
+            )
 
     def reopen_unfinished_items(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
         """Make conversations pending again that failed or lack a verdict.
@@ -232,7 +234,9 @@ class Runs:
             How many there were.
         """
         only = None if items is None else frozenset(items)
-        return self._database.write(lambda connection: _reopen_unfinished(connection, run_id, only))
+        return self._database.write(
+            lambda connection: _reopen_failed_or_incomplete(connection, run_id, only)
+        )
 
     def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
         """Store a judged or failed window with its claims, truths, verdicts and evidence.
@@ -252,7 +256,7 @@ class Runs:
         now = self._clock()
         self._database.write(lambda connection: save_window(connection, now, item_id, assessment))
 
-    def finish_item(
+    def score_and_finish_item(
         self,
         item_id: ItemId,
         state: ItemState,
@@ -273,7 +277,7 @@ class Runs:
             StoreError: There is no such item, or it cannot be written.
         """
         self._database.write(
-            lambda connection: finish_item(
+            lambda connection: score_and_finish_item(
                 connection, item_id, state, reason, conclusion_reason, checked
             )
         )
@@ -294,7 +298,9 @@ class Runs:
         with self._database.open_reader() as connection:
             return item_rows(connection, items)
 
-    def read_conversation_list(self, items: Sequence[ItemId], reviewer: str) -> tuple[ItemRow, ...]:
+    def read_items_with_list_marks(
+        self, items: Sequence[ItemId], reviewer: str
+    ) -> tuple[ItemRow, ...]:
         """Read conversations as `item_rows` does, with what a list marks of them."""
         with self._database.open_reader() as connection:
             return read_list_rows(connection, items, reviewer)
@@ -304,7 +310,7 @@ class Runs:
         with self._database.open_reader() as connection:
             return count_own_labels(connection, items, reviewer)
 
-    def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
+    def read_review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
         """Read one conversation of a run, complete.
 
         Args:
@@ -315,7 +321,7 @@ class Runs:
             StoreError: There is no such item.
         """
         with self._database.open_reader() as connection:
-            return review_view(connection, item_id, reviewer)
+            return read_review_view(connection, item_id, reviewer)
 
     def read_turns(self, conversation_id: ConversationId) -> tuple[TurnView, ...]:
         """Read what was said in a conversation; () when there is no such conversation."""
@@ -345,7 +351,10 @@ def create_run(
     run_id = insert_returning_id(
         connection,
         insert(run).values(
-            **{each.name: _to_column(getattr(spec, each.name)) for each in fields(spec)},
+            **{
+                each.name: _convert_spec_value_to_column(getattr(spec, each.name))
+                for each in fields(spec)
+            },
             state=RunState.PLANNED.value,
             created_at=now,
             conversations=len(conversations),
@@ -377,7 +386,7 @@ def insert_items(
         )
 
 
-def _to_column(value: object) -> object:
+def _convert_spec_value_to_column(value: object) -> object:
     """Give a field of a `RunSpec` as its column takes it; `run_from_row` reads it."""
     match value:
         case ScoringRule():
@@ -385,16 +394,16 @@ def _to_column(value: object) -> object:
         case FailureLimit() | Path():
             return str(value)
         case JudgeProfile():
-            return make_json_storable(value.to_json())
+            return replace_unstorable_in_json(value.to_json())
         case Mapping():
-            return make_json_storable(dict(value))
+            return replace_unstorable_in_json(dict(value))
         case tuple():
-            return make_json_storable(value)
+            return replace_unstorable_in_json(value)
         case _:
             return value
 
 
-def _find_unfinished_items(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
+def _read_failed_or_incomplete_rows(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
     """Find the conversations of a run that failed or lack a verdict."""
     headline = run_item.c.scores["windowed"]["state"].as_string()
     lacks_verdicts = (
@@ -412,16 +421,20 @@ def _find_unfinished_items(connection: Connection, run_id: RunId) -> Sequence[An
     ).all()
 
 
-def _reopen_unfinished(
+def _reopen_failed_or_incomplete(
     connection: Connection, run_id: RunId, only: Collection[ItemId] | None
 ) -> int:
     unfinished = [
-        row for row in _find_unfinished_items(connection, run_id) if only is None or row.id in only
+        row
+        for row in _read_failed_or_incomplete_rows(connection, run_id)
+        if only is None or row.id in only
     ]
     forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
     for row in unfinished:
         remove_failed_windows(connection, row.id)
-        _close_item(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
+        _update_item_state_and_scores(
+            connection, row.id, row.conversation_id, ItemState.PENDING, None, None
+        )
     waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
     newest_call = select(func.coalesce(func.max(judge_call.c.id), 0)).scalar_subquery()
     asked = update(run_item).where(*waiting).values(asked_after=newest_call)
@@ -433,7 +446,7 @@ def _reopen_unfinished(
     return len(unfinished)
 
 
-def finish_item(
+def score_and_finish_item(
     connection: Connection,
     item: ItemId,
     state: ItemState,
@@ -441,17 +454,21 @@ def finish_item(
     conclusion: str | None,
     checked: ItemCheckResult | None,
 ) -> None:
-    """Close a conversation of a run; see `Runs.finish_item`."""
+    """Close a conversation of a run; see `Runs.score_and_finish_item`."""
     row = connection.execute(
         select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
     ).one_or_none()
     if row is None:
         raise StoreError(f"there is no conversation {item} in any run; start the run again")
-    found = None if checked is None else write_findings(connection, row.run_id, checked)
-    _close_item(connection, item, row.conversation_id, state, reason, conclusion, found)
+    found = (
+        None if checked is None else replace_conversation_findings(connection, row.run_id, checked)
+    )
+    _update_item_state_and_scores(
+        connection, item, row.conversation_id, state, reason, conclusion, found
+    )
 
 
-def _close_item(
+def _update_item_state_and_scores(
     connection: Connection,
     item: int,
     conversation_id: int,
@@ -472,7 +489,7 @@ def _close_item(
         found: Columns of its checks; None: it is not checked in this state.
     """
     human = replay_verdicts(read_conversation_events(connection, conversation_id))
-    update_item_and_counters(
+    update_item_and_run_counters(
         connection,
         item,
         {

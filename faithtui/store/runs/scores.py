@@ -8,7 +8,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import Score, ScoreState, average_scores, score_corrected_window
 from faithtui.store.records import ItemState
 from faithtui.store.runs.judge_verdicts import JudgedRun, WindowScore
-from faithtui.store.runs.rollups import is_explained_by_labels
+from faithtui.store.runs.rollups import is_score_state_explained_by_labels
 
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
@@ -33,10 +33,14 @@ def iter_human_and_judge_scores(
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
-            yield scoring.score_unit(window.number, [window], window.score, window.position)
+            yield scoring.compute_human_and_judge_scores(
+                window.number, [window], window.score, window.position
+            )
     for number, item in judged.items.items():
         if item.state is ItemState.DONE:
-            yield scoring.score_unit(number, of_item.get(number, []), item.score)
+            yield scoring.compute_human_and_judge_scores(
+                number, of_item.get(number, []), item.score
+            )
 
 
 class _UnitScorer:
@@ -49,7 +53,7 @@ class _UnitScorer:
         self._score = cache(partial(score_corrected_window, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
 
-    def score_unit(
+    def compute_human_and_judge_scores(
         self,
         number: int,
         windows: Sequence[WindowScore],
@@ -82,7 +86,9 @@ class _UnitScorer:
         people could have labelled, so they are left out.
         """
         judged = self._judged
-        if not is_explained_by_labels(window.state, missing=window.id in judged.missing):
+        if not is_score_state_explained_by_labels(
+            window.state, missing=window.id in judged.missing
+        ):
             return Score(window.score, window.state, window.reason)
         labels = [self._said[each] for each in judged.claims.get(window.id, ())]
         return self._score(tuple(sorted(labels)))

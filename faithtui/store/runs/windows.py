@@ -16,9 +16,13 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
-from faithtui.store.runs.rollups import count_claims_by_label, update_item_and_counters
-from faithtui.store.schema.column_types import claim_digest, statement_digest, text_hash
-from faithtui.store.schema.json_columns import images_from_json, span_columns
+from faithtui.store.runs.rollups import count_claims_by_label, update_item_and_run_counters
+from faithtui.store.schema.column_types import (
+    hash_normalised_claim,
+    hash_normalised_statement,
+    text_hash,
+)
+from faithtui.store.schema.json_columns import images_from_json, span_to_columns
 from faithtui.store.schema.statements import insert_returning_id
 from faithtui.store.schema.tables import (
     claim,
@@ -68,10 +72,10 @@ def save_window(
         ):
             return
         _remove_windows(connection, item, [row.stored])
-    claims = find_or_make_claims(
+    claims = find_or_insert_claim_ids(
         connection, row.conversation_id, [each.claim for each in assessment.verdicts]
     )
-    truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
+    truths = _find_or_insert_truth_ids(connection, item, row.conversation_id, assessment)
     window_id = insert_returning_id(
         connection,
         insert(window).values(
@@ -92,18 +96,18 @@ def save_window(
     claim_ids = [claims[each.claim] for each in assessment.verdicts]
     _add_verdicts(connection, item, window_id, assessment, claim_ids)
     _add_evidence(connection, item, assessment, claim_ids, truths)
-    update_item_and_counters(
+    update_item_and_run_counters(
         connection,
         item,
         {
             "checked": 0,
-            **_count_windows(connection, item),
+            **_count_windows_by_state(connection, item),
             **count_claims_by_label(connection, item),
         },
     )
 
 
-def _count_windows(connection: Connection, item: int) -> dict[str, object]:
+def _count_windows_by_state(connection: Connection, item: int) -> dict[str, object]:
     """Count the windows of a conversation of a run by state, as columns of its row."""
     states = Counter(
         connection.execute(
@@ -117,7 +121,7 @@ def _count_windows(connection: Connection, item: int) -> dict[str, object]:
     }
 
 
-def find_or_make_claims(
+def find_or_insert_claim_ids(
     connection: Connection, conversation_id: int, claims: Iterable[Claim]
 ) -> dict[Claim, int]:
     """Give the numbers of claims of a conversation; those that are not there are written."""
@@ -135,7 +139,7 @@ def find_or_make_claims(
     missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
     if missing:
         of_documents = any(first[key].document is not None for key in missing)
-        documents = _find_documents(connection, conversation_id) if of_documents else {}
+        documents = _read_document_ids_by_hash(connection, conversation_id) if of_documents else {}
         connection.execute(
             insert(claim),
             [
@@ -146,7 +150,7 @@ def find_or_make_claims(
                     "digest": digest,
                     # What a turn says stands in the turn, so an answer repeats nothing.
                     "text": "" if each.kind == "answer" else each.text,
-                    **span_columns(None if each.kind == "answer" else each.span),
+                    **span_to_columns(None if each.kind == "answer" else each.span),
                     "imported": False,
                     "document_id": None
                     if each.document is None
@@ -164,30 +168,30 @@ def find_or_make_claims(
 def _claim_key(claim: Claim) -> ClaimKey:
     match claim.kind:
         case "claim":
-            digest = claim_digest(claim.text)
+            digest = hash_normalised_claim(claim.text)
         case "statement":
-            digest = statement_digest(claim.document or "", claim.text)
+            digest = hash_normalised_statement(claim.document or "", claim.text)
         case "answer":
-            digest = claim_digest("")
+            digest = hash_normalised_claim("")
         case _:
             assert_never(claim.kind)
     return claim.kind, claim.turn, digest
 
 
-def _find_or_make_truths(
+def _find_or_insert_truth_ids(
     connection: Connection, item: int, conversation_id: int, assessment: Assessment
 ) -> dict[Truth, int]:
     named = [each.truth for said in assessment.verdicts for each in said.evidence]
     truths = list(dict.fromkeys([*assessment.truths, *named]))
     if not truths:
         return {}
-    documents = _find_documents(connection, conversation_id)
+    documents = _read_document_ids_by_hash(connection, conversation_id)
     named_documents = {each.document for each in truths if each.document is not None}
     hashes = {text: text_hash(text) for text in named_documents}
     keys: dict[Truth, TruthKey] = {
         each: (
             None if each.document is None else documents.get(hashes[each.document]),
-            claim_digest(each.text),
+            hash_normalised_claim(each.text),
         )
         for each in truths
     }
@@ -209,7 +213,7 @@ def _find_or_make_truths(
                     "digest": key[1],
                     "text": first[key].text,
                     "quote": first[key].quote,
-                    **span_columns(first[key].span),
+                    **span_to_columns(first[key].span),
                 }
                 for key in missing
             ],
@@ -218,7 +222,7 @@ def _find_or_make_truths(
     return {each: ids[key] for each, key in keys.items()}
 
 
-def _find_documents(connection: Connection, conversation_id: int) -> dict[str, int]:
+def _read_document_ids_by_hash(connection: Connection, conversation_id: int) -> dict[str, int]:
     """Find the documents of a conversation by the hash of what is shown of them.
 
     The bare text of a document with images stands for the first such document: a question that
@@ -306,7 +310,7 @@ def _add_evidence(
         for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
         for each in said.evidence
     ]
-    _insert_new(
+    _insert_missing_rows(
         connection,
         evidence,
         item,
@@ -355,7 +359,7 @@ def _insert_joint_truth_sets(
             )
 
 
-def _insert_new(
+def _insert_missing_rows(
     connection: Connection,
     table: Table,
     item: int,
@@ -393,12 +397,12 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     if not gone:
         return
     _remove_windows(connection, item, gone)
-    update_item_and_counters(
+    update_item_and_run_counters(
         connection,
         item,
         {
             "checked": 0,
-            **_count_windows(connection, item),
+            **_count_windows_by_state(connection, item),
             **count_claims_by_label(connection, item),
         },
     )

@@ -20,9 +20,9 @@ from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.bundles.bundles import read_claim_names
 from faithtui.store.samples.sampling_frames import read_frame
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import insert_returning_id, is_among
+from faithtui.store.schema.statements import insert_returning_id, make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -50,7 +50,7 @@ def read_version_row(connection: Connection, number: ClaimSetId) -> AnyRow:
 
 def find_version(connection: Connection, name: str, version: int | None) -> AnyRow | None:
     """Find a version of a set; None asks for the newest."""
-    wanted = select(claim_set).where(claim_set.c.name == make_storable(name))
+    wanted = select(claim_set).where(claim_set.c.name == replace_unstorable_characters(name))
     if version is not None:
         wanted = wanted.where(claim_set.c.version == version)
     row: AnyRow | None = connection.execute(wanted.order_by(claim_set.c.version.desc())).first()
@@ -142,7 +142,7 @@ def read_sample_as_set(
     ]
 
 
-def read_set_sample(
+def read_source_sample_and_frame_of_set(
     connection: Connection, number: ClaimSetId
 ) -> tuple[LabelledSample, SamplingFrame]:
     """Read a version as the sample it was made of, and what that was drawn from.
@@ -186,22 +186,24 @@ def read_set_sample(
     ), frame
 
 
-def remove_claims_from_sets(connection: Connection, claims: Sequence[int]) -> int:
+def delete_claims_from_all_sets(connection: Connection, claims: Sequence[int]) -> int:
     """Take claims that go out of all sets; what is left was drawn from what is left.
 
     Returns:
         How many versions have fewer claims now, or went.
     """
-    gone = is_among(claim_set_claim.c.claim_id, claims)
+    gone = make_in_condition(claim_set_claim.c.claim_id, claims)
     wanted = select(claim_set_claim.c.claim_set_id).where(gone).distinct()
     numbers = list(connection.execute(wanted).scalars())
     connection.execute(delete(claim_set_claim).where(gone))
     for number in numbers:
-        sample_, frame = read_set_sample(connection, ClaimSetId(number))
+        sample_, frame = read_source_sample_and_frame_of_set(connection, ClaimSetId(number))
         if not sample_.claims:
             delete_claim_sets(connection, [number])
             continue
-        populations, drawn = _count_frame_and_drawn(sample_.design, frame, sample_.claims)
+        populations, drawn = _count_frame_and_drawn_by_stratum(
+            sample_.design, frame, sample_.claims
+        )
         columns: dict[str, Any] = {
             "frame": len(frame),
             "strata": [
@@ -216,7 +218,9 @@ def remove_claims_from_sets(connection: Connection, claims: Sequence[int]) -> in
         }
         row = read_version_row(connection, ClaimSetId(number))
         whole = {**copy_inherited_columns(row), **columns}
-        columns["digest"] = hash_claims(connection, whole, read_claim_rows(connection, number))
+        columns["digest"] = hash_claim_set_version(
+            connection, whole, read_claim_rows(connection, number)
+        )
         connection.execute(update(claim_set).where(claim_set.c.id == number).values(columns))
     return len(numbers)
 
@@ -229,7 +233,7 @@ def delete_claim_sets(connection: Connection, numbers: Sequence[int]) -> None:
         connection.execute(delete(claim_set).where(claim_set.c.id == number))
 
 
-def hash_claims(
+def hash_claim_set_version(
     connection: Connection, columns: dict[str, Any], claims: Sequence[dict[str, Any]]
 ) -> str:
     """Hash what a version is made of, equal in every store."""
@@ -264,7 +268,7 @@ def strata_from_json(strata: Sequence[dict[str, Any]]) -> tuple[Stratum, ...]:
     return tuple(Stratum(each["name"], each["population"], each["drawn"]) for each in strata)
 
 
-def _count_frame_and_drawn(
+def _count_frame_and_drawn_by_stratum(
     design: SamplingDesign, frame: Sequence[FrameUnit], drawn: Sequence[SampledClaim]
 ) -> tuple[Counter[str], Counter[str]]:
     """Count what there is of each stratum, and what was drawn."""

@@ -24,25 +24,25 @@ from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
 from faithtui.store.bundles.bundles import collect_bundle, hash_current_labels, read_claim_names
-from faithtui.store.bundles.foreign_claims import add_claims
-from faithtui.store.bundles.merge import MergeCounts, find_conversations, merge_bundle
+from faithtui.store.bundles.foreign_claims import find_or_add_claims
+from faithtui.store.bundles.merge import MergeCounts, match_bundle_conversations, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.samples.claim_set_rows import (
     copy_inherited_columns,
     delete_claim_sets,
     find_version,
-    hash_claims,
+    hash_claim_set_version,
     insert_version,
     read_claim_rows,
     read_sample_as_set,
-    read_set_sample,
+    read_source_sample_and_frame_of_set,
     read_version_row,
     strata_from_json,
 )
-from faithtui.store.samples.drawing import complete_draw_columns, list_drawn_elsewhere
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.samples.drawing import complete_draw_columns, list_claims_drawn_elsewhere
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
-from faithtui.store.schema.statements import is_among
+from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -126,9 +126,10 @@ class ClaimSets:
                 )
             else:
                 raise StoreError(f"there is no claim set {name}; name the sample it is made of")
-            columns["digest"] = hash_claims(connection, columns, claims)
+            columns["digest"] = hash_claim_set_version(connection, columns, claims)
             columns["labels_digest"] = hash_current_labels(
-                connection, is_among(human_label.c.claim_id, [each["claim_id"] for each in claims])
+                connection,
+                make_in_condition(human_label.c.claim_id, [each["claim_id"] for each in claims]),
             )
             if newest is not None and all(
                 columns[each] == newest._mapping[each] for each in ("digest", "labels_digest")
@@ -138,7 +139,7 @@ class ClaimSets:
                 **complete_draw_columns(connection, columns, claims),
                 "name": name,
                 "version": 1 if newest is None else newest.version + 1,
-                "made_by": make_storable(made_by),
+                "made_by": replace_unstorable_characters(made_by),
                 "created_at": now,
             }
             return insert_version(connection, columns, claims), True
@@ -206,13 +207,15 @@ class ClaimSets:
             )
             return frozenset(ConversationId(each) for each in rows.scalars())
 
-    def list_drawn_elsewhere(self, claims: Collection[ClaimId], sample_uid: str) -> set[ClaimId]:
+    def list_claims_drawn_elsewhere(
+        self, claims: Collection[ClaimId], sample_uid: str
+    ) -> set[ClaimId]:
         """List the claims that samples drew, or claim sets of samples, other than the one named."""
         with self._database.open_reader() as connection:
-            found = list_drawn_elsewhere(connection, claims, sample_uid)
+            found = list_claims_drawn_elsewhere(connection, claims, sample_uid)
             return {ClaimId(each) for each in found}
 
-    def weigh_labels(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
+    def compute_label_weights(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
         """Say how many claims of a set each of its labelled ones stands for.
 
         Args:
@@ -222,9 +225,10 @@ class ClaimSets:
                 judge's verdict in view, is left out, as in reports.
         """
         with self._database.open_reader() as connection:
-            found, frame = read_set_sample(connection, number)
+            found, frame = read_source_sample_and_frame_of_set(connection, number)
             log = read_label_log(
-                connection, is_among(human_label.c.claim_id, [each.claim for each in found.claims])
+                connection,
+                make_in_condition(human_label.c.claim_id, [each.claim for each in found.claims]),
             )
         said = replay_label_log(log, rule, {}, blind_only=False)
         labelled = [
@@ -276,7 +280,7 @@ class ClaimSets:
                 labels=collect_bundle(connection, claims=names.keys()),
             )
 
-    def refuse_conflicts(self, found: ClaimSetBundle) -> None:
+    def refuse_conflicting_version(self, found: ClaimSetBundle) -> None:
         """Refuse a version that cannot be taken in, before its conversations are.
 
         Raises:
@@ -310,7 +314,7 @@ class ClaimSets:
                 conversation, or another version of this name and number is here.
         """
         merged = merge_bundle(self._database, found.labels)
-        conversation_ids, _ = find_conversations(self._database, found.labels)
+        conversation_ids, _ = match_bundle_conversations(self._database, found.labels)
         names = [each.claim for each in found.claims]
         for each in names:
             if each.conversation not in conversation_ids:
@@ -319,7 +323,7 @@ class ClaimSets:
         texts = found.labels.claims
 
         def insert_set(connection: Connection) -> tuple[ClaimSetId, bool]:
-            ids, _ = add_claims(connection, names, texts, conversation_ids)
+            ids, _ = find_or_add_claims(connection, names, texts, conversation_ids)
             if len(ids) < len(names):
                 raise StoreError("a claim of the set does not fit its conversation")
             rows = [
@@ -349,7 +353,9 @@ class ClaimSets:
         """
 
         def delete_versions(connection: Connection) -> int:
-            wanted = select(claim_set.c.id).where(claim_set.c.name == make_storable(name))
+            wanted = select(claim_set.c.id).where(
+                claim_set.c.name == replace_unstorable_characters(name)
+            )
             numbers = list(connection.execute(wanted).scalars())
             delete_claim_sets(connection, numbers)
             return len(numbers)

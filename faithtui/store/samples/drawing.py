@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from faithtui.agreement.sampling.draw import SampleKind
-from faithtui.store.schema.statements import is_among
+from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim_set,
     claim_set_claim,
@@ -24,7 +24,7 @@ DRAWING_COLUMNS = ("drawn_at", "other_labels")
 """Of a claim set, both null where nothing is known of the drawing."""
 
 
-def list_drawn_elsewhere(
+def list_claims_drawn_elsewhere(
     connection: Connection, claims: Collection[int], sample_uid: str
 ) -> set[int]:
     """List the claims that other samples and claim sets drew.
@@ -38,7 +38,7 @@ def list_drawn_elsewhere(
         select(sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
         .where(
-            is_among(sample_claim.c.claim_id, claims),
+            make_in_condition(sample_claim.c.claim_id, claims),
             sample.c.kind == SampleKind.SAMPLE.value,
             sample.c.uid != sample_uid,
         )
@@ -47,7 +47,7 @@ def list_drawn_elsewhere(
         select(claim_set_claim.c.claim_id)
         .join(claim_set, claim_set.c.id == claim_set_claim.c.claim_set_id)
         .where(
-            is_among(claim_set_claim.c.claim_id, claims),
+            make_in_condition(claim_set_claim.c.claim_id, claims),
             claim_set_claim.c.place.is_not(None),
             claim_set.c.sample_uid != sample_uid,
         )
@@ -79,13 +79,13 @@ def complete_draw_columns(
         return kept
     outside = [each["claim_id"] for each in claims if each["place"] is None]
     wanted = select(human_label.c.claim_id).where(
-        is_among(human_label.c.claim_id, outside), human_label.c.verdict.is_not(None)
+        make_in_condition(human_label.c.claim_id, outside), human_label.c.verdict.is_not(None)
     )
     labelled = set(connection.scalars(wanted))
     since = kept["drawn_at"] if found is None else found.judged_at
     deleted = connection.scalars(select(deletion.c.counts).where(deletion.c.created_at >= since))
     if not any(each.get("samples") for each in deleted):
-        labelled = list_drawn_elsewhere(connection, labelled, uid)
+        labelled = list_claims_drawn_elsewhere(connection, labelled, uid)
     return {
         "drawn_at": kept["drawn_at"] if found is None else found.created_at,
         "other_labels": max(len(labelled), kept["other_labels"] or 0),

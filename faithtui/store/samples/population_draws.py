@@ -20,10 +20,13 @@ from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.records import ItemState, RunSpec, RunState
-from faithtui.store.runs.rollups import recount_run
-from faithtui.store.runs.runs import create_run, finish_item, insert_items
-from faithtui.store.runs.windows import find_or_make_claims, save_window
-from faithtui.store.schema.column_types import make_json_storable, make_storable
+from faithtui.store.runs.rollups import update_run_counters_from_items
+from faithtui.store.runs.runs import create_run, insert_items, score_and_finish_item
+from faithtui.store.runs.windows import find_or_insert_claim_ids, save_window
+from faithtui.store.schema.column_types import (
+    replace_unstorable_characters,
+    replace_unstorable_in_json,
+)
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import conversation, run, run_item, sample, sample_claim
 
@@ -77,7 +80,7 @@ class PopulationDraw:
     """What was drawn of what, by all draws together."""
 
 
-def write_population_draw(
+def import_and_save_population_draw(
     connection: Connection,
     now: datetime,
     draw: PopulationDraw,
@@ -86,7 +89,7 @@ def write_population_draw(
 ) -> SampleId:
     """Write a draw; see `Samples.add_population_draw`."""
     if extends is not None:
-        draw = _leave_out_deleted(connection, draw, extends)
+        draw = _drop_deleted_conversations(connection, draw, extends)
     conversations = [each.conversation for each in draw.conversations]
     images = {name: found for each in draw.conversations for name, found in each.images.items()}
     counts = import_batch(connection, now, conversations, images, merge_equal=False)
@@ -96,7 +99,7 @@ def write_population_draw(
             "into another store with --store, or delete the data set from this one"
         )
     run_id = _find_or_create_run(connection, now, draw, extends)
-    items = _write_items(connection, now, run_id, draw)
+    items = _insert_missing_judged_items(connection, now, run_id, draw)
     if extends is None:
         number = SampleId(
             insert_returning_id(
@@ -105,25 +108,25 @@ def write_population_draw(
                     uid=uuid4().hex,
                     kind=SampleKind.SAMPLE.value,
                     run_id=run_id,
-                    reviewer=make_storable(reviewer),
+                    reviewer=replace_unstorable_characters(reviewer),
                     blind=draw.blind,
                     shown_share=draw.shown_share,
                     seed=draw.seed,
                     created_at=now,
                     strata=[],
-                    **_make_columns(draw),
+                    **_make_sample_columns(draw),
                 ),
             )
         )
     else:
         number = extends
-        changes = {**_make_columns(draw), "closed_at": None, "decision": None}
+        changes = {**_make_sample_columns(draw), "closed_at": None, "decision": None}
         connection.execute(update(sample).where(sample.c.id == number).values(**changes))
-    _write_claims(connection, number, draw, items)
+    _insert_drawn_claims_and_strata(connection, number, draw, items)
     return number
 
 
-def _leave_out_deleted(
+def _drop_deleted_conversations(
     connection: Connection, draw: PopulationDraw, extends: SampleId
 ) -> PopulationDraw:
     """Leave out conversations that were drawn before and are gone: deleted ones stay away."""
@@ -146,13 +149,13 @@ def _leave_out_deleted(
     )
 
 
-def _make_columns(draw: PopulationDraw) -> dict[str, object]:
+def _make_sample_columns(draw: PopulationDraw) -> dict[str, object]:
     return {
-        "name": make_storable(draw.name),
+        "name": replace_unstorable_characters(draw.name),
         "design": draw.design.value,
         "stratified_by": list(draw.stratified_by),
         "frame": draw.population.claims,
-        "population": make_json_storable(draw.population.to_json()),
+        "population": replace_unstorable_in_json(draw.population.to_json()),
     }
 
 
@@ -170,7 +173,7 @@ def _find_or_create_run(
     done = {
         "sources": every,
         "state": RunState.DONE.value,
-        "reason": make_storable(
+        "reason": replace_unstorable_characters(
             f"only conversations drawn from {draw.population.claims:,} claims in "
             f"{draw.population.results} are here: the score is of these, the report of all"
         ),
@@ -180,7 +183,7 @@ def _find_or_create_run(
     return number
 
 
-def _write_items(
+def _insert_missing_judged_items(
     connection: Connection, now: datetime, run_id: RunId, draw: PopulationDraw
 ) -> dict[Identity, tuple[int, ItemId]]:
     """Write what was judged of each drawn conversation that the run does not have.
@@ -188,7 +191,7 @@ def _write_items(
     Returns:
         Numbers of the conversation and of the conversation of the run, of every one in the run.
     """
-    known = _read_items(connection, run_id)
+    known = _read_item_ids_by_conversation(connection, run_id)
     ids = _read_conversation_ids(connection, [each.conversation for each in draw.conversations])
     new = [
         each
@@ -198,17 +201,19 @@ def _write_items(
     numbers = [ids[each.conversation.source, each.conversation.key] for each in new]
     last = select(func.max(run_item.c.number)).where(run_item.c.run_id == run_id)
     insert_items(connection, run_id, numbers, first=(connection.execute(last).scalar() or 0) + 1)
-    recount_run(connection, run_id)
-    items = _read_items(connection, run_id)
+    update_run_counters_from_items(connection, run_id)
+    items = _read_item_ids_by_conversation(connection, run_id)
     for each in new:
         _, item = items[each.conversation.source, each.conversation.key]
         for assessment in each.assessments:
             save_window(connection, now, item, assessment)
-        finish_item(connection, item, ItemState.DONE, None, each.reason, None)
+        score_and_finish_item(connection, item, ItemState.DONE, None, each.reason, None)
     return items
 
 
-def _read_items(connection: Connection, run_id: RunId) -> dict[Identity, tuple[int, ItemId]]:
+def _read_item_ids_by_conversation(
+    connection: Connection, run_id: RunId
+) -> dict[Identity, tuple[int, ItemId]]:
     rows = connection.execute(
         select(conversation.c.source, conversation.c.key, conversation.c.id, run_item.c.id)
         .join(run_item, run_item.c.conversation_id == conversation.c.id)
@@ -221,7 +226,9 @@ def _read_conversation_ids(
     connection: Connection, conversations: Sequence[Conversation]
 ) -> dict[Identity, int]:
     found: dict[Identity, int] = {}
-    for some in split_into_chunks(sorted({make_storable(each.key) for each in conversations})):
+    for some in split_into_chunks(
+        sorted({replace_unstorable_characters(each.key) for each in conversations})
+    ):
         for row in connection.execute(
             select(conversation.c.id, conversation.c.source, conversation.c.key).where(
                 conversation.c.key.in_(some)
@@ -231,7 +238,7 @@ def _read_conversation_ids(
     return found
 
 
-def _write_claims(
+def _insert_drawn_claims_and_strata(
     connection: Connection,
     number: SampleId,
     draw: PopulationDraw,
@@ -254,7 +261,7 @@ def _write_claims(
         for each, found in _pair_stored_claims_with_ids(draw.fresh, ids)
         if found[0] not in stored
     ]
-    strata = _recount_strata(draw, [each for each, _ in (*kept, *fresh)])
+    strata = _recount_strata_in_store(draw, [each for each, _ in (*kept, *fresh)])
     probability = {each.name: each.probability for each in strata}
     for each, (claim_id, _) in kept:
         connection.execute(
@@ -305,7 +312,7 @@ def _pair_stored_claims_with_ids(
     ]
 
 
-def _recount_strata(draw: PopulationDraw, claims: Sequence[DrawnClaim]) -> list[Stratum]:
+def _recount_strata_in_store(draw: PopulationDraw, claims: Sequence[DrawnClaim]) -> list[Stratum]:
     """Count what is in the store of each stratum: less than was drawn where some was deleted."""
     if draw.design is SamplingDesign.CONVERSATIONS:
         drawn = Counter({draw.strata[0].name: len({each.identity for each in claims})})
@@ -328,6 +335,6 @@ def _find_claim_ids(
         if identity not in items:
             continue
         number, item = items[identity]
-        for claim, claim_id in find_or_make_claims(connection, number, own).items():
+        for claim, claim_id in find_or_insert_claim_ids(connection, number, own).items():
             found[identity, claim] = (ClaimId(claim_id), item)
     return found

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, select
 
 from faithtui.agreement.population import Population
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample
+from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample_to_run
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import NoSharedClaims, StoreError
-from faithtui.store.samples.claim_set_rows import read_set_sample
+from faithtui.store.samples.claim_set_rows import read_source_sample_and_frame_of_set
 from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.tables import (
@@ -43,7 +43,7 @@ class ReportSample:
     """What it was drawn from where that was another run; None: all claims of the run."""
 
 
-def read_report_sample(
+def find_sample_behind_run_labels(
     connection: Connection,
     run_id: RunId,
     asked: SampleId | None,
@@ -71,10 +71,10 @@ def read_report_sample(
     """
     chosen = asked
     if chosen is None:
-        chosen = _find_own_sample(connection, run_id, labelled)
+        chosen = _find_most_labelled_sample_of_run(connection, run_id, labelled)
     if chosen is None:
         # The run is no whole: without its sample nothing could be said of what it stands for.
-        chosen = _find_population_sample(connection, run_id)
+        chosen = _find_newest_population_sample(connection, run_id)
     if chosen is None and labelled:
         number = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
         if number is None:
@@ -82,7 +82,7 @@ def read_report_sample(
         if number is None and chosen is None:
             number = _find_set_of_same_claims(connection, judged, labelled)
         if number is not None:
-            return read_report_sample_of_set(connection, ClaimSetId(number), judged, 0)
+            return read_sample_behind_claim_set(connection, ClaimSetId(number), judged, 0)
     if chosen is None:
         return None
     row = connection.execute(select(sample).where(sample.c.id == chosen)).one_or_none()
@@ -126,7 +126,7 @@ def read_report_sample(
             strata = {each.claim: each.stratum for each in frame if each.stratum in known}
         return ReportSample(found, strata)
     frame = read_frame(connection, RunId(row.run_id), found.stratified_by, row.created_at)
-    part = restrict_sample(replace(found, drawn_in=RunId(row.run_id)), frame, judged)
+    part = restrict_sample_to_run(replace(found, drawn_in=RunId(row.run_id)), frame, judged)
     if not part.frame:
         raise NoSharedClaims(
             f"sample {chosen} was drawn from run {row.run_id}, and run {run_id} judged none of its "
@@ -136,7 +136,7 @@ def read_report_sample(
     return ReportSample(part, places if by_strata else {}, places.keys())
 
 
-def read_report_sample_of_set(
+def read_sample_behind_claim_set(
     connection: Connection, number: ClaimSetId, judged: Collection[ClaimId], unmatched: int
 ) -> ReportSample:
     """Read the sample that a claim set was made of.
@@ -150,8 +150,8 @@ def read_report_sample_of_set(
     Raises:
         StoreError: It is not there, or the run judged none of its claims.
     """
-    found, frame = read_set_sample(connection, number)
-    part = restrict_sample(found, frame, judged)
+    found, frame = read_source_sample_and_frame_of_set(connection, number)
+    part = restrict_sample_to_run(found, frame, judged)
     if not part.frame:
         raise NoSharedClaims(
             f"the run judged no claim of the claim set {found.name}; faithtui run --claims "
@@ -211,14 +211,14 @@ def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
     )
 
 
-def _find_own_sample(
+def _find_most_labelled_sample_of_run(
     connection: Connection, run_id: RunId, labelled: Collection[ClaimId]
 ) -> SampleId | None:
     counts = _count_labelled_claims_by_sample(connection, labelled, run_id, own=True)
     return max(counts, key=lambda each: (counts[each], each), default=None)
 
 
-def _find_population_sample(connection: Connection, run_id: RunId) -> SampleId | None:
+def _find_newest_population_sample(connection: Connection, run_id: RunId) -> SampleId | None:
     """Find the newest sample of a run whose conversations were drawn with it."""
     found = connection.execute(
         select(sample.c.id)

@@ -24,17 +24,17 @@ from faithtui.domain.annotations import (
     VERDICT_ACTIONS,
     Action,
     LabelEvent,
-    drop_withdrawn,
-    replay_log,
+    drop_withdrawn_events,
+    replay_log_into_verdicts,
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_events
 from faithtui.store.database import Database
-from faithtui.store.samples.population_draws import PopulationDraw, write_population_draw
+from faithtui.store.samples.population_draws import PopulationDraw, import_and_save_population_draw
 from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow, StratumRow
 from faithtui.store.samples.sampling_frames import STRATA, read_frame
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id
 from faithtui.store.schema.tables import (
@@ -84,12 +84,14 @@ class Samples:
         with self._database.open_reader() as connection:
             return read_frame(connection, run_id, stratified_by, drawn_at)
 
-    def read_own_labelled_frame(self, run_id: RunId, reviewer: str) -> SamplingFrame:
+    def read_frame_for_blind_repeats(self, run_id: RunId, reviewer: str) -> SamplingFrame:
         """List the claims of a run that a person has a counted verdict on, for blind repeats."""
         with self._database.open_reader() as connection:
             mine = {
                 found.claim
-                for found in replay_log(_read_run_events(connection, run_id, reviewer)).values()
+                for found in replay_log_into_verdicts(
+                    _read_run_events(connection, run_id, reviewer)
+                ).values()
                 if found.is_counted and found.action is not Action.IMPORTED
             }
             whole = read_frame(connection, run_id, ())
@@ -120,10 +122,10 @@ class Samples:
             self._refuse_run_of_drawn_conversations(run_id)
         columns = {
             "uid": uuid4().hex,
-            "name": make_storable(name),
+            "name": replace_unstorable_characters(name),
             "kind": kind.value,
             "run_id": run_id,
-            "reviewer": make_storable(reviewer),
+            "reviewer": replace_unstorable_characters(reviewer),
             "design": plan.design.value,
             "stratified_by": list(stratified_by),
             "seed": plan.seed,
@@ -135,7 +137,8 @@ class Samples:
         def insert_sample(connection: Connection) -> SampleId:
             number = SampleId(
                 insert_returning_id(
-                    connection, insert(sample).values(**columns, **_make_count_columns(drawn))
+                    connection,
+                    insert(sample).values(**columns, **_make_frame_and_strata_columns(drawn)),
                 )
             )
             _add_claims(connection, number, drawn.claims, 0)
@@ -199,7 +202,7 @@ class Samples:
             connection.execute(
                 update(sample)
                 .where(sample.c.id == sample_id)
-                .values(**_make_count_columns(drawn), closed_at=None, decision=None)
+                .values(**_make_frame_and_strata_columns(drawn), closed_at=None, decision=None)
             )
 
         self._database.write(insert_more_claims, durable=True)
@@ -221,12 +224,14 @@ class Samples:
         """
         now = self._clock()
         number = self._database.write(
-            lambda connection: write_population_draw(connection, now, draw, reviewer, extends),
+            lambda connection: import_and_save_population_draw(
+                connection, now, draw, reviewer, extends
+            ),
             durable=True,
         )
         return self.row(number, reviewer)
 
-    def find_population_sample(self, digest: str, reviewer: str) -> SampleRow | None:
+    def find_newest_sample_of_population(self, digest: str, reviewer: str) -> SampleRow | None:
         """Find the newest sample of a population; None: nothing was drawn of it."""
         rows = (each for each in self.rows(reviewer) if each.population is not None)
         return next(
@@ -272,7 +277,7 @@ class Samples:
             if run_id is not None:
                 chosen = chosen.where(sample.c.run_id == run_id)
             return tuple(
-                _sample_from_row(connection, row, make_storable(reviewer))
+                _sample_from_row(connection, row, replace_unstorable_characters(reviewer))
                 for row in connection.execute(chosen).all()
             )
 
@@ -286,12 +291,14 @@ class Samples:
             found = connection.execute(select(sample).where(sample.c.id == sample_id)).one_or_none()
             if found is None:
                 raise StoreError(f"there is no sample {sample_id}")
-            return _sample_from_row(connection, found, make_storable(reviewer))
+            return _sample_from_row(connection, found, replace_unstorable_characters(reviewer))
 
     def entries(self, sample_id: SampleId, reviewer: str) -> tuple[SampleEntry, ...]:
         """List the claims of a sample in the order in which they are served."""
         with self._database.open_reader() as connection:
-            stand, _ = _read_sample_progress(connection, sample_id, make_storable(reviewer))
+            stand, _ = _read_sample_progress(
+                connection, sample_id, replace_unstorable_characters(reviewer)
+            )
             rows = connection.execute(
                 select(sample_claim)
                 .where(sample_claim.c.sample_id == sample_id)
@@ -331,10 +338,12 @@ class Samples:
         Of a repeat, what was said this time.
         """
         with self._database.open_reader() as connection:
-            return _read_labels(connection, sample_id, make_storable(reviewer))
+            return _read_human_and_judge_labels(
+                connection, sample_id, replace_unstorable_characters(reviewer)
+            )
 
 
-def _make_count_columns(drawn: SampleDraw) -> dict[str, object]:
+def _make_frame_and_strata_columns(drawn: SampleDraw) -> dict[str, object]:
     return {
         "frame": drawn.frame,
         "strata": [
@@ -412,8 +421,10 @@ def _read_sample_progress(
     """
     stand = {
         act.claim: act.verdict is not None
-        for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
-        if _is_answer_to_sample(act, sample_id)
+        for act in drop_withdrawn_events(
+            _read_events_on_sample_claims(connection, sample_id, reviewer)
+        )
+        if _is_verdict_or_deferral_in_sample(act, sample_id)
     }
     seconds = connection.execute(
         select(human_label.c.seconds).where(
@@ -426,7 +437,7 @@ def _read_sample_progress(
     return stand, list(seconds)
 
 
-def _read_sample_events(
+def _read_events_on_sample_claims(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> list[LabelEvent]:
     """Read a person's acts on the claims of a sample, made in it or not."""
@@ -439,7 +450,7 @@ def _read_sample_events(
     )
 
 
-def _is_answer_to_sample(act: LabelEvent, sample_id: SampleId) -> bool:
+def _is_verdict_or_deferral_in_sample(act: LabelEvent, sample_id: SampleId) -> bool:
     """Whether an act answers, or puts off, what a sample asks."""
     return act.sample == sample_id and (
         act.action in VERDICT_ACTIONS or act.action is Action.REPEATED
@@ -449,21 +460,23 @@ def _is_answer_to_sample(act: LabelEvent, sample_id: SampleId) -> bool:
 def _read_run_events(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelEvent]:
     return read_events(
         connection,
-        (human_label.c.reviewer == make_storable(reviewer))
+        (human_label.c.reviewer == replace_unstorable_characters(reviewer))
         & claim.c.conversation_id.in_(
             select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
         ),
     )
 
 
-def _read_labels(
+def _read_human_and_judge_labels(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[SampleLabel, ...]:
     """Pair the last answer of a person in a sample with the judge's verdict."""
     said = {
         act.claim: act
-        for act in drop_withdrawn(_read_sample_events(connection, sample_id, reviewer))
-        if _is_answer_to_sample(act, sample_id)
+        for act in drop_withdrawn_events(
+            _read_events_on_sample_claims(connection, sample_id, reviewer)
+        )
+        if _is_verdict_or_deferral_in_sample(act, sample_id)
     }
     return tuple(
         SampleLabel(act, row.label, row.group, row.shown)

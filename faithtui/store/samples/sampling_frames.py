@@ -102,9 +102,9 @@ def _make_value_reader(
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda rows: _map_each_value_once(rows.labels, name_verdict_stratum)
+            return lambda rows: _name_distinct_values_once(rows.labels, name_verdict_stratum)
         case "turn":
-            return lambda rows: _map_each_value_once(
+            return lambda rows: _name_distinct_values_once(
                 rows.turns, lambda turn: _name_turn_band(turn // 2 + 1)
             )
         case "model":
@@ -117,13 +117,13 @@ def _make_value_reader(
                 for claim_id, label in zip(rows.claims, rows.labels, strict=True)
             ]
         case _:
-            flipped = _find_flipped_claims(connection, run_id)
+            flipped = _find_claims_with_differing_verdicts(connection, run_id)
             return lambda rows: [
                 "word changed" if each in flipped else "word steady" for each in rows.claims
             ]
 
 
-def _map_each_value_once(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+def _name_distinct_values_once(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
     """Name values of which there are few different ones."""
     names = {value: named(value) for value in set(values)}
     return [names[value] for value in values]
@@ -154,7 +154,7 @@ def _read_answer_models(connection: Connection, run_id: RunId) -> Mapping[int, s
     return found
 
 
-def _find_flipped_claims(connection: Connection, run_id: RunId) -> set[int]:
+def _find_claims_with_differing_verdicts(connection: Connection, run_id: RunId) -> set[int]:
     """Find the claims on which the judge's word differs between windows."""
     return set(
         connection.execute(

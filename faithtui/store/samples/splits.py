@@ -11,7 +11,7 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.tables import conversation, split_rule, test_opening
 
@@ -74,7 +74,7 @@ class Splits:
             "train": rule.train,
             "dev": rule.dev,
             "test": rule.test,
-            "made_by": make_storable(made_by),
+            "made_by": replace_unstorable_characters(made_by),
             "created_at": self._clock(),
         }
 
@@ -102,7 +102,7 @@ class Splits:
             if made is None:
                 return {}
             rows = connection.execute(select(conversation.c.id, conversation.c.group))
-            return {ConversationId(row.id): made.rule.find_split(row.group) for row in rows}
+            return {ConversationId(row.id): made.rule.get_split_of_group(row.group) for row in rows}
 
     def count_conversations(self, rule: SplitRule) -> dict[Split, SplitCount]:
         """Count what a rule puts, or would put, into each part."""
@@ -111,7 +111,7 @@ class Splits:
             conversations = Counter(groups)
         by_split: dict[Split, list[int]] = {split: [] for split in SPLITS}
         for group, number in conversations.items():
-            by_split[rule.find_split(group)].append(number)
+            by_split[rule.get_split_of_group(group)].append(number)
         return {split: SplitCount(sum(each), len(each)) for split, each in by_split.items()}
 
     def list_test_openings(self) -> tuple[TestOpening, ...]:
@@ -132,7 +132,7 @@ class Splits:
         row = {
             "command": command,
             "runs": list(runs),
-            "opened_by": make_storable(opened_by),
+            "opened_by": replace_unstorable_characters(opened_by),
             "created_at": self._clock(),
         }
         self._database.write(

@@ -102,22 +102,22 @@ def refuse_changed_rows(connection: Connection, tables: Sequence[str]) -> None:
     Raises:
         StoreError: A row of these tables is not what was written.
     """
-    for sentence in find_changed_rows(connection, tables):
+    for sentence in describe_changed_rows(connection, tables):
         raise StoreError(
             f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
         )
 
 
-def find_changed_rows(
+def describe_changed_rows(
     connection: Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    return find_changed_rows_in(raw, tables)
+    return describe_changed_rows_by_driver(raw, tables)
 
 
-def find_changed_rows_in(
+def describe_changed_rows_by_driver(
     raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Do the same by a connection of the driver."""
@@ -126,12 +126,12 @@ def find_changed_rows_in(
     raw.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
         for table in tables:
-            yield from _find_changed_in_table(raw, table)
+            yield from _describe_changed_rows_of_table(raw, table)
     finally:
         raw.text_factory = before
 
 
-def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
+def _describe_changed_rows_of_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
     noun, about = _ROW_DESCRIPTIONS[table]
     if not raw.execute(f"PRAGMA table_info({table})").fetchall():
         return  # A store of an older version, which has no such table.

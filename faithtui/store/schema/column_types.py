@@ -18,34 +18,35 @@ from faithtui.domain.conversation import Passage, normalise_text
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def make_storable(text: str) -> str:
+def replace_unstorable_characters(text: str) -> str:
     """Replace each lone surrogate and each NUL by U+FFFD; equal length, idempotent."""
     if text.isascii() and "\x00" not in text:
         return text
     return _NOT_STORABLE.sub("\ufffd", text)
 
 
-def make_json_storable(value: object) -> object:
+def replace_unstorable_in_json(value: object) -> object:
     """Do the same to every text inside a JSON value, keys included. Tuples become lists."""
     match value:
         case str():
-            return make_storable(value)
+            return replace_unstorable_characters(value)
         case dict():
             return {
-                make_storable(str(key)): make_json_storable(part) for key, part in value.items()
+                replace_unstorable_characters(str(key)): replace_unstorable_in_json(part)
+                for key, part in value.items()
             }
         case list() | tuple():
-            return [make_json_storable(part) for part in value]
+            return [replace_unstorable_in_json(part) for part in value]
         case _:
             return value
 
 
 def text_hash(text: str) -> str:
     """Give equal texts, as stored, the same 64 hexadecimal digits."""
-    return hashlib.sha256(make_storable(text).encode("utf-8")).hexdigest()
+    return hashlib.sha256(replace_unstorable_characters(text).encode("utf-8")).hexdigest()
 
 
-def passage_hash(passage: Passage) -> str:
+def hash_passage_with_images(passage: Passage) -> str:
     """Give equal texts with equal images the same 64 hexadecimal digits; as `text_hash` without.
 
     A text that spells out the mark of an image is not the same as a text with that image.
@@ -55,12 +56,12 @@ def passage_hash(passage: Passage) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def claim_digest(text: str) -> str:
+def hash_normalised_claim(text: str) -> str:
     """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
-    return text_hash(normalise_text(make_storable(text)))
+    return text_hash(normalise_text(replace_unstorable_characters(text)))
 
 
-def statement_digest(document: str, text: str) -> str:
+def hash_normalised_statement(document: str, text: str) -> str:
     """Give statements of one document that differ only in what `normalised` folds the same digits.
 
     Args:
@@ -70,7 +71,7 @@ def statement_digest(document: str, text: str) -> str:
     Returns:
         64 hexadecimal digits; equal statements of different documents have different ones.
     """
-    return text_hash(text_hash(document) + normalise_text(make_storable(text)))
+    return text_hash(text_hash(document) + normalise_text(replace_unstorable_characters(text)))
 
 
 class StoredText(TypeDecorator[str]):
@@ -81,7 +82,7 @@ class StoredText(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Make it storable."""
-        return None if value is None else make_storable(value)
+        return None if value is None else replace_unstorable_characters(value)
 
 
 def make_imported_label_uid(parts: Sequence[str | None]) -> str:

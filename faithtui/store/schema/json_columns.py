@@ -23,7 +23,7 @@ _UNIT = 1_000_000_000_000
 """Scores are summed in units of 1e-12."""
 
 
-def score_to_units(score: float | None) -> int:
+def convert_score_to_integer_units(score: float | None) -> int:
     """Turn a score into whole units, so that sums stay exact; 0 for none."""
     return 0 if score is None else round(score * _UNIT)
 
@@ -100,7 +100,7 @@ def span_from_row(row: AnyRow) -> Span | None:
     return None if row.span_start is None else Span(row.span_start, row.span_end)
 
 
-def span_columns(span: Span | None) -> dict[str, int | None]:
+def span_to_columns(span: Span | None) -> dict[str, int | None]:
     """Write the columns `span_start` and `span_end`."""
     if span is None:
         return {"span_start": None, "span_end": None}

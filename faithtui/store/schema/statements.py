@@ -54,7 +54,7 @@ def split_into_chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
         yield values[start : start + _CHUNK]
 
 
-def is_among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:
+def make_in_condition(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[bool]:
     """Compare a key with any number of numbers, in one statement."""
     listed = func.json_each(json.dumps(list(numbers))).table_valued(column("value", Integer))
     return key.in_(select(listed.c.value))
@@ -120,7 +120,7 @@ def get_driver_connection(connection: Connection) -> Any:
     return connection.connection.driver_connection
 
 
-def avoid_index(key: ColumnElement[int]) -> ColumnElement[int]:
+def make_unindexed_key_expression(key: ColumnElement[int]) -> ColumnElement[int]:
     """Compare a key with each row that is found otherwise, and find none by it.
 
     For statements that name some rows, as `split_into_chunks` does, and want those of one run.

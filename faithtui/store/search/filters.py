@@ -39,14 +39,14 @@ from faithtui.domain.filters import (
     ScoreBounds,
     Term,
     TermName,
-    read_bounds,
+    parse_score_bounds,
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.labels_by_reviewer import (
     VerdictCache,
     find_claims_by_label_terms,
-    make_log_condition,
+    make_label_log_sql_condition,
 )
 from faithtui.store.database import Database
 from faithtui.store.runs.list_rows import ItemOrder, select_ordered_items
@@ -137,7 +137,7 @@ class Search:
         self._database = database
         self._verdict_cache = VerdictCache()
 
-    def find_items(
+    def list_matching_items(
         self,
         run_id: RunId,
         wanted: Filter,
@@ -159,7 +159,7 @@ class Search:
         Raises:
             SearchStopped: It was stopped.
         """
-        with self._open_reader(stop) as connection:
+        with self._open_stoppable_reader(stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             where = [
                 *self._make_item_conditions(connection, run_id, wanted),
@@ -168,9 +168,9 @@ class Search:
             found = _read_ids(connection, select_ordered_items(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
-    def count_items(self, run_id: RunId, wanted: Filter) -> int:
-        """Count the conversations of a run that a filter finds, as `find_items` does."""
-        with self._open_reader(None) as connection:
+    def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
+        """Count the conversations of a run that a filter finds, as `list_matching_items` does."""
+        with self._open_stoppable_reader(None) as connection:
             place = _RunScope.from_run(connection, run_id)
             where = [
                 *self._make_item_conditions(connection, run_id, wanted),
@@ -189,8 +189,8 @@ class Search:
     ) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims of a run that a filter finds, conversation by conversation.
 
-        They are in conversations that `find_items` finds, meet all terms about claims, and hold
-        every word themselves; of whole answers, the answer does.
+        They are in conversations that `list_matching_items` finds, meet all terms about claims,
+        and hold every word themselves; of whole answers, the answer does.
 
         Args:
             run_id: The run.
@@ -201,11 +201,11 @@ class Search:
         Raises:
             SearchStopped: It was stopped.
         """
-        with self._open_reader(stop) as connection:
+        with self._open_stoppable_reader(stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             conditions = [
                 _make_claim_words_condition(wanted, term)
-                for term in wanted.list_terms(TermName.TEXT)
+                for term in wanted.list_terms_with_names(TermName.TEXT)
             ]
             conditions += [
                 self._make_claim_condition(connection, place, term) for term in wanted.claim_terms
@@ -227,7 +227,7 @@ class Search:
         return tuple((ItemId(row.run_item_id), ClaimId(row.claim_id)) for row in found)
 
     @contextlib.contextmanager
-    def _open_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
+    def _open_stoppable_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
         with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
             yield connection
 
@@ -295,7 +295,9 @@ class Search:
         negated = term.negated
         if (term.name, value) in _UNLABELLED_TERMS:
             term, negated = _LABELLED_TERM, not negated
-        judged = place.read_judge_labels(connection, make_log_condition(term))
+        judged = place.read_judge_labels_of_logged_claims(
+            connection, make_label_log_sql_condition(term)
+        )
         found = find_claims_by_label_terms(
             term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
         )
@@ -337,7 +339,7 @@ class _RunScope:
             scoring_rule_from_json(stored), (items[0] or 0, items[1] or -1, items[2]), run_id
         )
 
-    def read_judge_labels(
+    def read_judge_labels_of_logged_claims(
         self, connection: Connection, log: ColumnElement[bool]
     ) -> Mapping[ClaimId, str | None]:
         """Read the judge's label of the run's claims that some rows of the log are about."""
@@ -396,7 +398,7 @@ def _make_full_text_query(wanted: Filter, term: Term) -> str:
     return make_phrase_query(term.value, begins=term is wanted.unfinished_word)
 
 
-def _match_index(index: str, query: str) -> ColumnElement[bool]:
+def _make_full_text_match_condition(index: str, query: str) -> ColumnElement[bool]:
     return literal_column(index).op("MATCH", is_comparison=True)(literal(query))
 
 
@@ -406,7 +408,7 @@ def _make_conversation_words_condition(wanted: Filter, term: Term) -> ColumnElem
     Three questions and not their union: a word that most messages hold is answered by the first,
     and the others, which cost more, are asked only when a conversation is left.
     """
-    matching = partial(_match_index, query=_make_full_text_query(wanted, term))
+    matching = partial(_make_full_text_match_condition, query=_make_full_text_query(wanted, term))
     rowid = cast(search_claim.c.rowid, Integer)
     documents = select(search_document.c.rowid).where(matching("search_document"))
     here = run_item.c.conversation_id
@@ -425,7 +427,9 @@ def _make_claim_words_condition(wanted: Filter, term: Term) -> ColumnElement[boo
     """Say which verdicts are of claims that hold the words of a term."""
     own = cast(search_claim.c.rowid, Integer).bitwise_and(_CLAIM_MASK)
     found = verdict.c.claim_id.in_(
-        select(own).where(_match_index("search_claim", _make_full_text_query(wanted, term)))
+        select(own).where(
+            _make_full_text_match_condition("search_claim", _make_full_text_query(wanted, term))
+        )
     )
     return ~found if term.negated else found
 
@@ -434,7 +438,7 @@ def _make_score_condition(score: ColumnElement[float], term: Term) -> ColumnElem
     """Say which scores a term means; without a score only `none` is met."""
     if term.value.casefold() == NONE:
         return score.is_(None)
-    within = read_bounds(term.value)
+    within = parse_score_bounds(term.value)
     if within is None:
         return false()
     return and_(score.is_not(None), _make_range_condition(score, within))

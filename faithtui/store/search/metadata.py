@@ -52,7 +52,7 @@ def read_metadata_values(
     for key in keys:
         part = _make_json_tree_table()
         rows = connection.execute(
-            _select_from_run(run_id, part, conversation.c.id, part.c.type, part.c.atom).where(
+            _make_run_metadata_sql(run_id, part, conversation.c.id, part.c.type, part.c.atom).where(
                 _make_under_key_condition(part, key), part.c.type.not_in(_NO_VALUE_TYPES)
             )
         )
@@ -69,7 +69,7 @@ def list_metadata_keys(connection: Connection, run_id: RunId) -> tuple[str, ...]
     """Name the keys under which the conversations of a run have a value or a list, sorted."""
     part = _make_json_tree_table()
     rows = connection.execute(
-        _select_from_run(run_id, part, part.c.key)
+        _make_run_metadata_sql(run_id, part, part.c.key)
         .where(func.typeof(part.c.key) == "text", part.c.type.not_in(("null", "object")))
         .distinct()
     )
@@ -92,7 +92,7 @@ def _make_under_key_condition(part: TableValuedAlias, key: str) -> ColumnElement
     )
 
 
-def _select_from_run(run_id: RunId, part: TableValuedAlias, *columns: Any) -> Select[Any]:
+def _make_run_metadata_sql(run_id: RunId, part: TableValuedAlias, *columns: Any) -> Select[Any]:
     return (
         select(*columns)
         .select_from(run_item)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from faithtui.domain.limits import FILTER, VIEW_NAME
 from faithtui.store.database import Database
 from faithtui.store.records import SavedView
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.tables import saved_view
 
 
@@ -42,7 +42,7 @@ class SavedViews:
         VIEW_NAME.check_length(view.name)
         FILTER.check_length(view.filter)
         columns = {"filter": view.filter, "sort": view.sort, "created_at": self._clock()}
-        name = make_storable(view.name)
+        name = replace_unstorable_characters(view.name)
         same = (saved_view.c.screen == screen, saved_view.c.name == name)
 
         def write(connection: Connection) -> None:
@@ -54,6 +54,6 @@ class SavedViews:
     def delete(self, screen: str, name: str) -> None:
         """Take a view away; nothing when there is none with this name."""
         statement = delete(saved_view).where(
-            saved_view.c.screen == screen, saved_view.c.name == make_storable(name)
+            saved_view.c.screen == screen, saved_view.c.name == replace_unstorable_characters(name)
         )
         self._database.write(lambda connection: connection.execute(statement), urgent=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, literal, select
 
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import get_driver_connection, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
@@ -129,5 +129,5 @@ def make_phrase_query(value: str, *, begins: bool) -> str:
         value: What was typed.
         begins: The last word may be the beginning of a longer one.
     """
-    phrase = '"' + make_storable(value).replace('"', '""') + '"'
+    phrase = '"' + replace_unstorable_characters(value).replace('"', '""') + '"'
     return f"{phrase} *" if begins else phrase

@@ -10,7 +10,7 @@ from faithtui.agreement.report.rater_comparison import (
     RaterComparison,
     RaterFigures,
     SelfAgreement,
-    order_anonymously,
+    order_opinions_anonymously,
 )
 from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate
@@ -25,12 +25,12 @@ from faithtui.tui.theme.lines import (
     Line,
     Piece,
     align_to_edges,
+    count_cells_of_pieces,
     escape_line,
     escape_text,
     fit_text,
     make_line,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -72,7 +72,7 @@ class FinalVerdictView:
     """What keys are called."""
 
 
-def rater_lines(
+def format_rater_agreement_lines(
     compared: RaterRecords, raters: RaterComparison, spec: "MetricSpec", width: int
 ) -> list[Line]:
     """Draw a row per judge, per pair of people and per person, each with its number of claims."""
@@ -89,13 +89,15 @@ def rater_lines(
         run = rows[judge.run]
         here = "strong" if judge.run == compared.run.id else ""
         title = escape_line(f"#{run.id} {run.spec.judge_title}", limit=name)
-        lines.append(_rater_line(title.text, here, judge.figures, name))
+        lines.append(_format_rater_agreement_line(title.text, here, judge.figures, name))
     for pair in raters.pairs:
         title = escape_line(f"{pair.first} / {pair.second}", limit=60)
-        lines.append(_rater_line(title.text, "human", pair.figures, name, found=False))
+        lines.append(
+            _format_rater_agreement_line(title.text, "human", pair.figures, name, found=False)
+        )
     for person in raters.people:
         title = escape_line(f"{person.reviewer} vs the others", limit=60)
-        lines.append(_rater_line(title.text, "human", person.figures, name))
+        lines.append(_format_rater_agreement_line(title.text, "human", person.figures, name))
         if person.self_agreement is not None:
             lines += wrap(
                 _self_agreement_pieces(person.self_agreement), width - 1, first=[Piece("   ")]
@@ -103,26 +105,26 @@ def rater_lines(
     return lines
 
 
-def _rater_line(
+def _format_rater_agreement_line(
     name: str, look: str, figures: RaterFigures, width: int, *, found: bool = True
 ) -> Line:
     return make_line(
         Piece(f" {fit_text(name, width)}", look),
         Piece(f"{fmt.format_count(figures.n):>{_COUNT}}  ", ""),
         Piece(fit_text(_format_value_with_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
-        Piece(fit_text(_format_figure(figures.ac1), _AC1)),
-        Piece(_format_figure(figures.recall) if found else ""),
+        Piece(fit_text(_format_number_or_too_few(figures.ac1), _AC1)),
+        Piece(_format_number_or_too_few(figures.recall) if found else ""),
     )
 
 
-def _format_figure(value: Estimate) -> str:
+def _format_number_or_too_few(value: Estimate) -> str:
     if value.n < LEAST_CLAIMS:
         return "too few" if value.n else fmt.NONE
     return fmt.format_number(value.value, 3)
 
 
 def _format_value_with_interval(value: Estimate) -> str:
-    text = _format_figure(value)
+    text = _format_number_or_too_few(value)
     if (
         value.n < LEAST_CLAIMS
         or value.value is None
@@ -180,7 +182,7 @@ def claim_line(
     """Draw a claim: its words, what each person says, the final word, and the judges' words."""
     mark = Piece("!", "warn") if claim.flagged else Piece("·" if claim.final else " ", "quiet")
     right: list[Piece] = []
-    opinions = order_anonymously(claim)
+    opinions = order_opinions_anonymously(claim)
     for place in range(most):
         right.append(
             _letter_piece(opinions[place].verdict, labels) if place < len(opinions) else Piece(" ")
@@ -200,7 +202,7 @@ def claim_line(
             else:
                 right.append(Piece(" "))
     right.append(Piece(" "))
-    room = width - width_of(right) - 4
+    room = width - count_cells_of_pieces(right) - 4
     text = fit_text(escape_line(row.text).text, room)
     look = "" if claim.is_open else "quiet"
     return make_line(Piece(" "), mark, Piece(" "), Piece(f"{text} ", look), *right)
@@ -210,17 +212,17 @@ def _letter_piece(label: str | None, labels: LabelSet) -> Piece:
     return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
 
 
-def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]:
+def format_final_decision_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]:
     """Draw both sides without their names, and what the final word can be."""
     claim = found.claim
     if claim is None:
         return [make_line(Piece(" nothing chosen", "quiet"))]
     if height < _SIDES_FROM:
         return _format_compact_opinion_lines(found, claim, width)
-    return _side_by_side_lines(found, claim, width, height)
+    return _format_side_by_side_decision_lines(found, claim, width, height)
 
 
-def _choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
+def _make_final_choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     pieces: list[Piece] = []
     said = None if claim.final is None else claim.final.verdict
     for key, label, meaning in _list_final_choices(found):
@@ -237,7 +239,7 @@ def _choice_lines(pieces: list[Piece], width: int) -> list[Line]:
     """Draw the choices, a key and its words each, without a break within one."""
     rows = [[Piece(" final  ", "quiet")]]
     for key, words in zip(pieces[::2], pieces[1::2], strict=True):
-        is_full = width_of([*rows[-1], key, Piece(words.text.rstrip())]) > width - 1
+        is_full = count_cells_of_pieces([*rows[-1], key, Piece(words.text.rstrip())]) > width - 1
         if is_full and len(rows[-1]) > 1:
             rows.append([Piece(" " * 8)])
         rows[-1] += [key, words]
@@ -265,7 +267,7 @@ def _opinion_pieces(letter: str, opinion: HumanVerdict, labels: LabelSet) -> lis
     return pieces
 
 
-def _judge_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
+def _make_judge_verdict_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     if claim.is_open:
         return [Piece("judges: ", "quiet"), Piece("hidden until you decide", "quiet")]
     pieces = [Piece("judges: ", "quiet")]
@@ -283,7 +285,7 @@ def _format_compact_opinion_lines(
     found: FinalVerdictView, claim: ClaimOpinions, width: int
 ) -> list[Line]:
     room = width - 2
-    opinions = order_anonymously(claim)
+    opinions = order_opinions_anonymously(claim)
     share = max(12, room // max(1, min(3, len(opinions))) - 1)
     both: list[Piece] = []
     for letter, opinion in zip(LETTERS, opinions[:3], strict=False):
@@ -291,9 +293,9 @@ def _format_compact_opinion_lines(
             [Piece(" ‹"), escape_line(opinion.note, limit=200), Piece("›")] if opinion.note else []
         )
         part = truncate_pieces([*_opinion_pieces(letter, opinion, found.spec.labels), *note], share)
-        both += [*part, Piece(" " * max(1, share + 1 - width_of(part)))]
-    final: list[Piece] = [Piece("final: ", "quiet"), *_choice_pieces(found, claim)]
-    last = [*_judge_pieces(found, claim)]
+        both += [*part, Piece(" " * max(1, share + 1 - count_cells_of_pieces(part)))]
+    final: list[Piece] = [Piece("final: ", "quiet"), *_make_final_choice_pieces(found, claim)]
+    last = [*_make_judge_verdict_pieces(found, claim)]
     if found.last:
         last += [Piece(" · last: ", "quiet"), Piece(found.last)]
     take = [
@@ -307,18 +309,18 @@ def _format_compact_opinion_lines(
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
 
 
-def _side_by_side_lines(
+def _format_side_by_side_decision_lines(
     found: FinalVerdictView, claim: ClaimOpinions, width: int, height: int
 ) -> list[Line]:
     """Draw what annotators say side by side, then what the final label can be, and the judges."""
     pad = [Piece(" ")]
-    opinions = order_anonymously(claim)
+    opinions = order_opinions_anonymously(claim)
     sides: list[Line] = []
     if not opinions:
         sides += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
     for start in range(0, len(opinions), MOST_SIDES):
-        sides += _draw_side_by_side(found, opinions, start, width)
-    final = _choice_lines(_choice_pieces(found, claim), width)
+        sides += _format_opinion_column_lines(found, opinions, start, width)
+    final = _choice_lines(_make_final_choice_pieces(found, claim), width)
     if claim.final is not None:
         settled = [
             Piece("settled by ", "quiet"),
@@ -327,7 +329,7 @@ def _side_by_side_lines(
         if claim.final.note:
             settled += [Piece(" ‹"), escape_text(claim.final.note, "human", 600), Piece("›")]
         final += wrap(settled, width - 1, first=pad, most=6)
-    final += wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)
+    final += wrap(_make_judge_verdict_pieces(found, claim), width - 1, first=pad, most=3)
     # Notes are as long as somebody wrote them: where room is short, what is decided comes first.
     lines = [*sides, BLANK, *final] if height >= _SIDES_FIRST_FROM else [*final, *sides]
     if claim.flagged:
@@ -342,7 +344,7 @@ def _side_by_side_lines(
     return lines
 
 
-def _draw_side_by_side(
+def _format_opinion_column_lines(
     found: FinalVerdictView, opinions: Sequence[HumanVerdict], start: int, width: int
 ) -> list[Line]:
     """Set some opinions beside each other, each with its key, code and note in full."""
@@ -359,7 +361,7 @@ def _draw_side_by_side(
         pieces: list[Piece] = []
         for column in columns:
             kept = truncate_pieces(column[row].pieces, wide) if row < len(column) else []
-            pieces += [*kept, Piece(" " * (wide - width_of(kept)))]
+            pieces += [*kept, Piece(" " * (wide - count_cells_of_pieces(kept)))]
         lines.append(make_line(*pieces))
     return lines
 

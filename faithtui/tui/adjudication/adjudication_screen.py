@@ -22,7 +22,7 @@ from faithtui.tui.adjudication.claim_reader import ClaimReader
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
 from faithtui.tui.metric_view import get_metric_spec
-from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.runs.run_lines import run_title_pieces
 from faithtui.tui.screen.label_undo import LabelUndo
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.pager import Pager
@@ -57,9 +57,7 @@ class AdjudicateScreen(FaithScreen):
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
     HELP_WORDS: ClassVar[str] = (
         "Adjudication: claims on which annotators differ get a final label here. A and B "
-        "stand "
-        "for "
-        "annotators; "
+        "stand for annotators; "
         "who is who changes from claim to claim, and the judges stay hidden until there is a "
         "final label. The table compares each judge with the final human labels, each pair of "
         "annotators, and each annotator with the others and with their own earlier labels "
@@ -185,7 +183,7 @@ class AdjudicateScreen(FaithScreen):
         """Read and compute what is compared."""
         store = self.session.store
         wanted = self._claim_to_select
-        run = self.session.run or await self.read(store.runs.last_id)
+        run = self.session.run or await self.read(store.runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, LoadedComparison(), None)
             return
@@ -264,7 +262,7 @@ class AdjudicateScreen(FaithScreen):
             return None
         return self.listed_entries[self.pager.ids[min(self.claims.cursor, len(self.pager) - 1)]]
 
-    def replace_claim(self, claim: ClaimOpinions) -> None:
+    def show_claim_being_saved(self, claim: ClaimOpinions) -> None:
         """Paint what is on its way to the store."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()
@@ -304,7 +302,7 @@ class AdjudicateScreen(FaithScreen):
             self.query_one("#raters", Pane).show(lambda _width: ())
             return
         self.query_one("#raters", Pane).show(
-            lambda width: draw.rater_lines(compared, found, spec, width),
+            lambda width: draw.format_rater_agreement_lines(compared, found, spec, width),
             title=f"Raters on the same {spec.units[1]}",
         )
 
@@ -315,7 +313,7 @@ class AdjudicateScreen(FaithScreen):
         differ = [each for each in self.compared.claims if each.has_disagreement]
         left = sum(each.is_open for each in differ)
         self.set_title(
-            run_crumbs(self.compared.run),
+            run_title_pieces(self.compared.run),
             [
                 Piece(f"{left} to adjudicate", "warn strong" if left else "good"),
                 Piece(f" · final {len(differ) - left}/{len(differ)}", "quiet"),

@@ -8,14 +8,14 @@ from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
 from faithtui.agreement.report.rater_comparison import ClaimOpinions
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review import position
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.claim_card import claim_card
-from faithtui.tui.review.lines.images import image_numbers
+from faithtui.tui.review.lines.claim_card import claim_card_lines
+from faithtui.tui.review.lines.images import map_images_to_numbers
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import TextDialog
 from faithtui.tui.session import Session
@@ -99,7 +99,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Show the claim under the cursor: drawn anew if it is painted already, else read."""
         if claim is None:
             self.selection = None
-            self.draw_claim()
+            self.draw_evidence_and_choices()
         elif self.selection is not None and self.selection.claim.claim == claim.claim:
             masked = self.selection.claim.is_open != claim.is_open
             self.update_claim(claim)
@@ -126,7 +126,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Draw what is known of the painted claim by now; another one changes nothing."""
         if self.selection is not None and self.selection.claim.claim == claim.claim:
             self.selection = replace(self.selection, claim=claim)
-        self.draw_claim()
+        self.draw_evidence_and_choices()
 
     @run_in_worker("claim")
     async def read_claim(self, claim: ClaimOpinions) -> None:
@@ -147,10 +147,10 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         self.selection = replace(read, claim=now)
         if not now.is_open:
             self.session.record_exposure([now.item], in_all_runs=True)
-        self.draw_claim(moved=True)
+        self.draw_evidence_and_choices(moved=True)
         self.screen.refresh_bindings()
 
-    def draw_claim(self, *, moved: bool = False) -> None:
+    def draw_evidence_and_choices(self, *, moved: bool = False) -> None:
         """Draw the chosen claim, and what can be said of it."""
         chosen, spec, compared = self.selection, self.screen.spec, self.screen.compared
         evidence, decide = (
@@ -169,7 +169,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             return
         shown = position.find_claim(chosen.view, chosen.claim.claim)
         evidence.show(
-            lambda width: self.evidence_lines(chosen, spec, width)[0],
+            lambda width: self.format_claim_and_passage_lines(chosen, spec, width)[0],
             title=f"{spec.units[0].capitalize()} · evidence"
             + (f" · turn {shown.turn + 1}" if shown else ""),
             keep=not moved,
@@ -188,15 +188,17 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self.keys,
         )
         decide.show(
-            lambda width: draw.decide_lines(found, width, decide.scrollable_content_region.height)
+            lambda width: draw.format_final_decision_lines(
+                found, width, decide.scrollable_content_region.height
+            )
         )
 
-    def evidence_lines(
+    def format_claim_and_passage_lines(
         self, chosen: SelectedClaim, spec: "MetricSpec", width: int
     ) -> tuple[list[Line], list[int]]:
         """Give the lines of claim and passages, and where each passage begins."""
         shown = position.find_claim(chosen.view, chosen.claim.claim)
-        card = claim_card(chosen.view, shown, spec, width, chosen.read)
+        card = claim_card_lines(chosen.view, shown, spec, width, chosen.read)
         height = self.screen.query_one("#evidence", Pane).scrollable_content_region.height
         lines, starts = draw_evidence.passage_lines(
             chosen.view, shown, chosen.passages, chosen.passage, spec, width, height
@@ -215,11 +217,11 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             return
         number = max(0, min(len(chosen.passages) - 1, chosen.passage + by))
         self.selection = replace(chosen, passage=number)
-        self.draw_claim()
+        self.draw_evidence_and_choices()
         pane = self.screen.query_one("#evidence", Pane)
         width = pane.scrollable_content_region.width
         if width > 0:
-            lines, starts = self.evidence_lines(self.selection, spec, width)
+            lines, starts = self.format_claim_and_passage_lines(self.selection, spec, width)
             end = starts[number + 1] - 1 if number + 1 < len(starts) else len(lines) - 1
             pane.scroll_to_lines(starts[number], end)
 
@@ -230,11 +232,11 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self.refuse("there is no passage here")
             return
         passage = chosen.passages[chosen.passage]
-        numbers = image_numbers(chosen.view.turns)
+        numbers = map_images_to_numbers(chosen.view.turns)
         self.input_queue.open_window(
             TextDialog(
                 f"P{passage.document.number} · turn {passage.turn + 1}",
-                lambda width: draw_evidence.full_passage(passage, numbers, width),
+                lambda width: draw_evidence.full_passage_lines(passage, numbers, width),
             )
         )
 
@@ -249,7 +251,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
                 "review shows annotators' names and the judge's verdict: settle the claim first"
             )
             return
-        self.session.choose_item(claim.item, claim.claim)
+        self.session.choose_conversation(claim.item, claim.claim)
         self.screen.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -259,12 +261,12 @@ class ClaimReader(Controller["AdjudicateScreen"]):
 
 def read_selected_claim(session: Session, claim: ClaimOpinions) -> SelectedClaim:
     """Read the conversation of a claim, as far as it may be seen. Meant for a thread."""
-    view = session.store.runs.review_view(claim.item, session.reviewer)
+    view = session.store.runs.read_review_view(claim.item, session.reviewer)
     own = position.find_claim(view, claim.claim)
     if claim.is_open:
         # Whoever adjudicates may have answered before, which would count as an answer.
         view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
-        view = blind_view(view)
+        view = hide_judge_verdicts(view)
     read = draw_evidence.tokenise_view(view)
     shown = position.find_claim(view, claim.claim)
     passages = () if shown is None else draw_evidence.rank_claim_passages(view, shown, None, read)

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions, order_anonymously
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, describe_event
+from faithtui.agreement.report.rater_comparison import ClaimOpinions, order_opinions_anonymously
+from faithtui.domain.annotations import (
+    Action,
+    HumanVerdict,
+    LabelEvent,
+    LabelMark,
+    describe_event_without_verdict,
+)
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
@@ -99,12 +105,12 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None:
             return
-        opinions = order_anonymously(chosen.claim)
+        opinions = order_opinions_anonymously(chosen.claim)
         if side >= len(opinions):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
             return
-        self._save_final_label(chosen, opinions[side].verdict or NOT_A_CLAIM)
+        self._save_final_label_and_go_on(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_final(self, number: int) -> None:
         """Give a final word by its key."""
@@ -115,14 +121,14 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if number >= len(names):
             self.refuse(f"{self.screen.spec.title} has no verdict on this key")
             return
-        self._save_final_label(chosen, NOT_A_CLAIM if number < 0 else names[number])
+        self._save_final_label_and_go_on(chosen, NOT_A_CLAIM if number < 0 else names[number])
 
-    def _save_final_label(self, chosen: "SelectedClaim", verdict: str) -> None:
+    def _save_final_label_and_go_on(self, chosen: "SelectedClaim", verdict: str) -> None:
         """Save the final word, also over an earlier one, and go to the next claim without one."""
-        self.save_final_label(chosen, verdict)
-        self._go_to_next_open(chosen.claim.claim)
+        self.save_final_label_with_note(chosen, verdict)
+        self._go_to_next_undecided_claim(chosen.claim.claim)
 
-    def save_final_label(
+    def save_final_label_with_note(
         self, chosen: "SelectedClaim", verdict: str, note: str | None = None
     ) -> None:
         """Save the final word, and a note with it."""
@@ -135,7 +141,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )
-        self.screen.replace_claim(replace(claim, final=final))
+        self.screen.show_claim_being_saved(replace(claim, final=final))
         self._save_event(
             claim,
             Action.ADJUDICATED,
@@ -155,7 +161,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if chosen is None:
             return
         claim = chosen.claim
-        self.screen.replace_claim(replace(claim, flagged=not claim.flagged))
+        self.screen.show_claim_being_saved(replace(claim, flagged=not claim.flagged))
         self._save_event(
             claim,
             Action.MARKED,
@@ -164,9 +170,9 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             saw=chosen.seen or not claim.is_open,
         )
         if not claim.flagged:
-            self._go_to_next_open(claim.claim)
+            self._go_to_next_undecided_claim(claim.claim)
 
-    def _go_to_next_open(self, after: ClaimId) -> None:
+    def _go_to_next_undecided_claim(self, after: ClaimId) -> None:
         """Go to the next claim that needs a final word, the flagged ones last."""
         ids = list(self.screen.listed_entries)
         here = ids.index(after)
@@ -217,11 +223,11 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         try:
             await asyncio.wrap_future(future)
         except Exception:
-            self.screen.call_later(self._show_saved, "")
+            self.screen.call_later(self._report_outcome_and_reload, "")
             raise  # The app says what happened.
-        self.screen.call_later(self._show_saved, words)
+        self.screen.call_later(self._report_outcome_and_reload, words)
 
-    def _show_saved(self, words: str) -> None:
+    def _report_outcome_and_reload(self, words: str) -> None:
         """Say that an act is safe, and read again."""
         self.in_flight -= 1
         if words:
@@ -240,7 +246,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         act = step.acts[0]
         labels = None if self.screen.spec is None else self.screen.spec.labels
         what = (
-            describe_event(act.action, act.mark)
+            describe_event_without_verdict(act.action, act.mark)
             if act.verdict is None or labels is None
             else fmt.describe_label(act.verdict, labels)
         )

@@ -70,7 +70,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def _save_note(self, chosen: "SelectedClaim", text: str) -> None:
         if chosen.claim.final is not None:
-            self.screen.labels.save_final_label(
+            self.screen.labels.save_final_label_with_note(
                 chosen, chosen.claim.final.verdict or NOT_A_CLAIM, text
             )
         else:

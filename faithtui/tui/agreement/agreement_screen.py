@@ -20,7 +20,7 @@ from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
-from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_row_answer_callback
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -179,13 +179,13 @@ class AgreementScreen(FaithScreen):
     async def load(self) -> None:
         """Compute agreement from what is stored now."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.last_id)
+        run = self.session.run or await self.read(store.runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, None, None)
             return
         from faithtui.engine.review.reports.agreement_report import (
             compute_run_agreement,
-            update_run_agreement,
+            refresh_agreement_without_intervals,
         )
 
         self.session.switch_run(run)
@@ -198,7 +198,7 @@ class AgreementScreen(FaithScreen):
             and known.report_of_readings.settings == self.settings
         ):
             # What a label changes is seen at once; intervals take longer.
-            points = await self.read(update_run_agreement, store, known)
+            points = await self.read(refresh_agreement_without_intervals, store, known)
             if points is not None:
                 self.call_later(self.show_loaded, points, self.spec)
         agreement = await self.read(compute_run_agreement, store, run, self.settings)
@@ -278,7 +278,7 @@ class AgreementScreen(FaithScreen):
             if f"agreement.{pane}" in keys
         ]
         parts = [pane for _, pane, _, _ in PARTS if f"agreement.{pane}" in keys]
-        choose = make_row_answer_callback(lambda row: self.action_part(parts[row]))
+        choose = make_chosen_row_callback(lambda row: self.action_part(parts[row]))
         self.input_queue.open_window(KeyListDialog("Parts", entries), choose)
 
     def action_part(self, pane: str) -> None:
@@ -316,9 +316,9 @@ class AgreementScreen(FaithScreen):
         self.units.record_seen_differences(event.rows)
 
     @on(RowPane.Chosen, "#differences")
-    def open_difference(self, event: RowPane.Chosen) -> None:
+    def open_disagreement_in_review(self, event: RowPane.Chosen) -> None:
         """Open a disagreement in review."""
-        self.units.open_difference(event.row)
+        self.units.open_disagreement_in_review(event.row)
 
     def action_review(self) -> None:
         """Review this run."""

@@ -1,7 +1,7 @@
 """Lines of what changed between two runs, against people."""
 
 from faithtui.domain.estimates import Estimate
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.store.records import RunRow
 from faithtui.tui.theme import format as fmt
@@ -20,8 +20,8 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
     """
     report = change.report
     lines = [
-        *_run_lines("A", change.a, width),
-        *_run_lines("B", change.b, width),
+        *_format_compared_run_lines("A", change.a, width),
+        *_format_compared_run_lines("B", change.b, width),
         BLANK,
         *_text_lines(
             f"{fmt.format_count_with_noun(report.n_common, 'claim')} in "
@@ -31,10 +31,10 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
         ),
         *([] if not change.weighting else _format_escaped_lines(change.weighting, width)),
         BLANK,
-        *_estimate_lines(
+        *_format_estimates_of_both_runs(
             "accuracy", report.accuracy_a, report.accuracy_b, report.difference, width
         ),
-        *_estimate_lines(
+        *_format_estimates_of_both_runs(
             "Cohen's kappa", report.kappa_a, report.kappa_b, report.kappa_difference, width
         ),
         BLANK,
@@ -53,14 +53,14 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
         ("McNemar mid-p, if claims were independent", report.mcnemar_mid_p),
     ):
         lines.append(make_line(Piece(f" {fit_text(name, _P)}", "quiet"), fmt.format_p_value(value)))
-    notes = _list_notes(change)
+    notes = _list_caveats(change)
     for note in notes:
         lines += [BLANK] if note is notes[0] else []
         lines += wrap([Piece(note)], width - 1, first=[Piece(" ! ", "warn")])
     return lines
 
 
-def _run_lines(letter: str, row: RunRow, width: int) -> list[Line]:
+def _format_compared_run_lines(letter: str, row: RunRow, width: int) -> list[Line]:
     examples = ", shown examples" if row.spec.example_set else ""
     parameters = row.spec.profile.describe()
     asked = f" ({parameters})" if parameters else ""
@@ -85,7 +85,7 @@ def _format_escaped_lines(words: str, width: int) -> list[Line]:
     return wrap([escape_line(words, limit=400)], width - 1, first=[Piece(" ")])
 
 
-def _estimate_lines(
+def _format_estimates_of_both_runs(
     name: str, a: Estimate, b: Estimate, difference: Estimate, width: int
 ) -> list[Line]:
     lines = []
@@ -97,7 +97,7 @@ def _estimate_lines(
     return lines
 
 
-def _list_notes(change: RunComparison) -> list[str]:
+def _list_caveats(change: RunComparison) -> list[str]:
     """Say what the figures leave out, and what they lean on."""
     left = change.left_out
     parts = (
@@ -110,7 +110,7 @@ def _list_notes(change: RunComparison) -> list[str]:
     notes = [
         f"run {row.id}: {found}"
         for row in (change.a, change.b)
-        if (found := integrity_sentence(row.spec.metric, row.integrity))
+        if (found := format_integrity_sentence(row.spec.metric, row.integrity))
     ]
     notes += [
         f"left out: {fmt.format_count_with_noun(count, 'claim')} {why}"

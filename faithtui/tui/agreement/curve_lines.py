@@ -7,7 +7,7 @@ from faithtui.tui.theme.lines import Line, Piece, make_line
 BAND, POINT, RULE = "░", "●", "·"
 
 
-def curve_lines(
+def format_interval_curve_lines(
     points: Sequence[tuple[float, float | None, float | None, float | None]],
     width: int,
     height: int,

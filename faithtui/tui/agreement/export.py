@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
-from faithtui.tui.allowed_actions import FILES, check_allowed
+from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_line
 
@@ -33,7 +33,7 @@ def write_run_report(
     from faithtui.engine.review.reports.agreement_report import FILES as FORMATS
     from faithtui.engine.review.reports.agreement_report import write_report
 
-    check_allowed(FILES, os.environ)
+    refuse_disallowed_act_in_browser(FILES, os.environ)
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
     write_report(session.store, run, tuple(FORMATS), directory, settings=settings)
     return directory

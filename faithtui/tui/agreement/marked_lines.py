@@ -1,7 +1,7 @@
 """Lines of marked evidence and of claim extraction: what annotators added beside verdicts."""
 
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
-from faithtui.tui.agreement.part_lines import PAD, estimate_line
+from faithtui.tui.agreement.part_lines import PAD, format_estimate_lines
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
 
@@ -19,7 +19,7 @@ def format_evidence_and_recall_lines(report: AgreementReport, width: int) -> lis
     lines: list[Line] = []
     notes: list[Line] = []
     if report.evidence is not None:
-        lines += _evidence_lines(report.evidence, width)
+        lines += _format_evidence_agreement_lines(report.evidence, width)
         notes += _evidence_notes(report.evidence, width)
     if report.extraction is not None:
         lines += _format_claim_recall_lines(report.extraction, width)
@@ -27,7 +27,7 @@ def format_evidence_and_recall_lines(report: AgreementReport, width: int) -> lis
     return [*lines, BLANK, *notes]
 
 
-def _evidence_lines(found: EvidenceReport, width: int) -> list[Line]:
+def _format_evidence_agreement_lines(found: EvidenceReport, width: int) -> list[Line]:
     marked = f"evidence · {fmt.format_count_with_noun(found.claims, 'claim')} marked"
     lines = wrap([Piece(marked, "strong")], width - 1, first=PAD)
     for name, value in (
@@ -36,7 +36,7 @@ def _evidence_lines(found: EvidenceReport, width: int) -> list[Line]:
         ("F1", found.f1),
         ("IoU", found.iou),
     ):
-        lines += estimate_line(name, value, width, name_width=9)
+        lines += format_estimate_lines(name, value, width, name_width=9)
     return lines
 
 
@@ -56,7 +56,7 @@ def _evidence_notes(found: EvidenceReport, width: int) -> list[Line]:
 def _format_claim_recall_lines(found: ExtractionReport, width: int) -> list[Line]:
     answers = f"extraction · {fmt.format_count_with_noun(found.answers, 'complete answer')}"
     lines = wrap([Piece(answers, "strong")], width - 1, first=PAD)
-    return [*lines, *estimate_line("recall", found.recall, width, name_width=9)]
+    return [*lines, *format_estimate_lines("recall", found.recall, width, name_width=9)]
 
 
 def _format_claim_recall_notes(found: ExtractionReport, width: int) -> list[Line]:

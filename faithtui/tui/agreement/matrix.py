@@ -85,7 +85,9 @@ class MatrixPane(Pane):
         self.cell = (min(self.cell[0], last), min(self.cell[1], last))
         self._level, self._spec = level, spec
         self.show(
-            lambda width: draw.matrix_lines(level, self.cell, self.has_focus, spec.labels, width),
+            lambda width: draw.format_confusion_matrix_lines(
+                level, self.cell, self.has_focus, spec.labels, width
+            ),
             title=f"Confusion · {name_units_at_level(level.level, spec)[1]}",
         )
 

@@ -12,8 +12,11 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     list_majority_labels,
 )
-from faithtui.agreement.report.headline import write_headline
-from faithtui.agreement.report.missing_figures import explain_class_figure, explain_kappa
+from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.missing_figures import (
+    explain_missing_class_figure,
+    explain_missing_kappa,
+)
 from faithtui.agreement.report.model import (
     PASS,
     AgreementReport,
@@ -24,17 +27,17 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.tui.agreement.part_lines import estimate_line, next_step_lines, shade_count
+from faithtui.tui.agreement.part_lines import format_estimate_lines, next_step_lines, shade_count
 from faithtui.tui.metric_view import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     fit_text,
     make_line,
-    width_of,
     wrap,
 )
 
@@ -82,7 +85,7 @@ def list_cell_units(
             ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             for each in readings.claims
             if read.get(each.judge or "") == judge
-            and _read_consensus(each, read) == human
+            and _get_consensus_label(each, read) == human
             and (not drawn or (each.position is not None and not each.audit))
         )
     return tuple(
@@ -101,7 +104,7 @@ def list_cell_units(
     )
 
 
-def _read_consensus(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
+def _get_consensus_label(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
     """Read what people say of a claim by a rule for `idk`; None for a tie."""
     if claim.reviewers > 1:
         winners = list_majority_labels(
@@ -132,7 +135,7 @@ def _plan_column_widths(level: LevelReport, width: int) -> tuple[int, int, int, 
     return found
 
 
-def matrix_lines(
+def format_confusion_matrix_lines(
     level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
 ) -> list[Line]:
     """Draw the confusion matrix, people down and judge across, one cell chosen."""
@@ -199,19 +202,23 @@ def matrix_lines(
 def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
     """Draw the coefficients."""
     lines = [
-        *estimate_line("agreement", level.percent, width, name_width=9),
-        *estimate_line(
-            "kappa", level.cohen_kappa, width, name_width=9, why=explain_kappa(level) or None
+        *format_estimate_lines("agreement", level.percent, width, name_width=9),
+        *format_estimate_lines(
+            "kappa",
+            level.cohen_kappa,
+            width,
+            name_width=9,
+            why=explain_missing_kappa(level) or None,
         ),
-        *estimate_line("AC1", level.gwet_ac1, width, name_width=9),
-        *estimate_line("alpha", level.krippendorff_alpha, width, name_width=9),
+        *format_estimate_lines("AC1", level.gwet_ac1, width, name_width=9),
+        *format_estimate_lines("alpha", level.krippendorff_alpha, width, name_width=9),
     ]
     if level.chance is not None:
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     humans = report.get_human_report(level.level)
     if humans is not None:
-        lines += estimate_line("human α", humans.krippendorff_alpha, width, name_width=9)
+        lines += format_estimate_lines("human α", humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.format_count_with_noun(level.agreement.clusters, "group")
     way = f"over {groups}, the wider of two"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
@@ -226,7 +233,7 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
 _COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
 
 
-def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
+def format_per_label_score_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     """Draw precision, recall and F1 of each label, then their intervals."""
     head = [Piece(fit_text(name, size, right=True), "quiet") for name, size in _COLUMNS]
     lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
@@ -253,45 +260,45 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     for each in level.classes:
         for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
-            lines += estimate_line(
+            lines += format_estimate_lines(
                 f"{fmt.get_label_letter(each.label, labels)} {name}",
                 figure,
                 width,
                 name_width=8,
-                why=explain_class_figure(figure, each.label),
+                why=explain_missing_class_figure(figure, each.label),
             )
     return lines
 
 
-def detection_lines(level: LevelReport, width: int) -> list[Line]:
+def format_unfaithful_detection_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the detection of unfaithful claims, with idk as pass and as fail."""
-    lines = _detection_lines(level.strict, width)
+    lines = _format_one_detection_lines(level.strict, width)
     if level.lenient is not None and level.lenient.positive != level.strict.positive:
-        lines += [BLANK, *_detection_lines(level.lenient, width)]
+        lines += [BLANK, *_format_one_detection_lines(level.lenient, width)]
     if level.agreement.weighted is not None:
         words = "TP, FP and FN are counts; the shares are weighted by the sample"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _detection_lines(found: Detection, width: int) -> list[Line]:
+def _format_one_detection_lines(found: Detection, width: int) -> list[Line]:
     counts = [
         Piece(" or ".join(found.positive), "bad strong"),
         Piece(f"  TP {found.tp} · FP {found.fp} · FN {found.fn}", "quiet"),
     ]
     lead = [Piece("positive: ", "quiet")]
-    is_roomy = width_of([*lead, *counts]) + 1 < width
+    is_roomy = count_cells_of_pieces([*lead, *counts]) + 1 < width
     return [
         *wrap([*(lead if is_roomy else ()), *counts], width - 1, first=PAD),
-        *estimate_line("precision", found.precision, width),
-        *estimate_line("recall", found.recall, width),
-        *estimate_line("F1", found.f1, width),
-        *estimate_line("specificity", found.specificity, width),
-        *estimate_line("MCC", found.mcc, width),
+        *format_estimate_lines("precision", found.precision, width),
+        *format_estimate_lines("recall", found.recall, width),
+        *format_estimate_lines("F1", found.f1, width),
+        *format_estimate_lines("specificity", found.specificity, width),
+        *format_estimate_lines("MCC", found.mcc, width),
     ]
 
 
-def answer_score_lines(report: AgreementReport, width: int) -> list[Line]:
+def format_score_against_rating_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw the judge's scores against people's ratings of whole answers."""
     scores = report.scores
     left_out = [
@@ -313,8 +320,8 @@ def answer_score_lines(report: AgreementReport, width: int) -> list[Line]:
         width - 1,
         first=PAD,
     )
-    lines += estimate_line("Spearman", scores.spearman, width, name_width=8)
-    lines += estimate_line("AUROC", scores.auroc, width, name_width=8)
+    lines += format_estimate_lines("Spearman", scores.spearman, width, name_width=8)
+    lines += format_estimate_lines("AUROC", scores.auroc, width, name_width=8)
     if scores.judge_mean is not None and scores.human_mean is not None:
         lines += wrap(
             [
@@ -327,7 +334,7 @@ def answer_score_lines(report: AgreementReport, width: int) -> list[Line]:
     return lines
 
 
-def coverage_lines(
+def format_coverage_and_consistency_lines(
     report: AgreementReport, level: LevelReport, spec: "MetricSpec", width: int
 ) -> list[Line]:
     """Draw what became of every unit, and how self-consistent the judge is."""
@@ -375,11 +382,11 @@ def coverage_lines(
             width - 1,
             first=PAD,
         )
-        lines += estimate_line("consistent", steady.share, width)
+        lines += format_estimate_lines("consistent", steady.share, width)
     return lines
 
 
-def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
+def add_heading_if_wanted(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
     """Put a heading above lines, or leave both out."""
     return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
@@ -398,7 +405,7 @@ def format_headline_and_warning_lines(
 ) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
-        [escape_line(write_headline(get_level_report(report, level), report.passing), "strong")],
+        [escape_line(format_headline(get_level_report(report, level), report.passing), "strong")],
         width - 1,
         first=PAD,
     )
@@ -419,11 +426,13 @@ def format_headline_and_warning_lines(
         lines += wrap([escape_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
     lines += tips
     mark, look = marks[Severity.INFO]
-    lines += wrap([Piece(explain_passing(report))], width - 1, first=[Piece(f" {mark} ", look)])
+    lines += wrap(
+        [Piece(describe_pass_criterion(report))], width - 1, first=[Piece(f" {mark} ", look)]
+    )
     return lines
 
 
-def explain_passing(report: AgreementReport) -> str:
+def describe_pass_criterion(report: AgreementReport) -> str:
     """Say what makes an answer pass in this run."""
     failing = [name for name in report.claims.table.categories if name not in report.passing]
     words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
@@ -477,10 +486,10 @@ def format_disagreement_lines(
             row=row,
             most=2,
         )
-    return lines + _more_lines(len(differences), words, width)
+    return lines + _format_rest_of_list_lines(len(differences), words, width)
 
 
-def _more_lines(count: int, words: str, width: int) -> list[Line]:
+def _format_rest_of_list_lines(count: int, words: str, width: int) -> list[Line]:
     """Say how the rest of a long list is found."""
     if count <= MOST_LISTED:
         return []
@@ -495,7 +504,7 @@ def _more_lines(count: int, words: str, width: int) -> list[Line]:
     return wrap(pieces, width - 1, first=PAD)
 
 
-def unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line]:
+def format_cell_unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line]:
     """List what a cell counts, as far as anybody reads on.
 
     Args:
@@ -515,7 +524,7 @@ def unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line
             row=row,
             most=3,
         )
-    return lines + _more_lines(len(units), words, width)
+    return lines + _format_rest_of_list_lines(len(units), words, width)
 
 
 def nothing_labelled_lines(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:

@@ -94,10 +94,12 @@ class AgreementPanes(Panes):
             "rate": (
                 lambda w: [
                     *parts.format_pass_rate_lines(level, w),
-                    *draw.headed_lines(
-                        "scores of answers", draw.answer_score_lines(report, w), not wide
+                    *draw.add_heading_if_wanted(
+                        "scores of answers",
+                        draw.format_score_against_rating_lines(report, w),
+                        not wide,
                     ),
-                    *draw.headed_lines(
+                    *draw.add_heading_if_wanted(
                         "evidence and extraction",
                         format_evidence_and_recall_lines(report, w),
                         narrow and has_evidence_or_complete_answers(report),
@@ -107,37 +109,45 @@ class AgreementPanes(Panes):
             ),
             "classes": (
                 lambda w: [
-                    *draw.class_lines(level, labels, w),
-                    *draw.headed_lines(
-                        "coverage", draw.coverage_lines(report, level, spec, w), not wide
+                    *draw.format_per_label_score_lines(level, labels, w),
+                    *draw.add_heading_if_wanted(
+                        "coverage",
+                        draw.format_coverage_and_consistency_lines(report, level, spec, w),
+                        not wide,
                     ),
                 ],
                 "Per verdict",
             ),
             "detection": (
                 lambda w: [
-                    *draw.detection_lines(level, w),
-                    *draw.headed_lines("per verdict", draw.class_lines(level, labels, w), narrow),
-                    *draw.headed_lines(
-                        "coverage", draw.coverage_lines(report, level, spec, w), narrow
+                    *draw.format_unfaithful_detection_lines(level, w),
+                    *draw.add_heading_if_wanted(
+                        "per verdict", draw.format_per_label_score_lines(level, labels, w), narrow
+                    ),
+                    *draw.add_heading_if_wanted(
+                        "coverage",
+                        draw.format_coverage_and_consistency_lines(report, level, spec, w),
+                        narrow,
                     ),
                 ],
                 f"Detecting unfaithful {units[1]}",
             ),
             "coverage": (
-                lambda w: draw.coverage_lines(report, level, spec, w),
+                lambda w: draw.format_coverage_and_consistency_lines(report, level, spec, w),
                 f"Coverage · {units[1]}",
             ),
             "slices": (
-                lambda w: parts.slice_lines(report, w),
+                lambda w: parts.format_agreement_by_slice_lines(report, w),
                 f"Where the judge goes wrong{named}",
             ),
             "people": (lambda w: parts.format_annotator_agreement_lines(report, w), "Annotators"),
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),
-                    *draw.headed_lines(
-                        "answers as a whole", draw.answer_score_lines(report, w), True
+                    *draw.add_heading_if_wanted(
+                        "answers as a whole",
+                        draw.format_score_against_rating_lines(report, w),
+                        True,
                     ),
                 ],
                 "Scores",

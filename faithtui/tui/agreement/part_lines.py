@@ -15,7 +15,11 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
-from faithtui.tui.agreement.curve_lines import curve_lines, draw_reliability_bin, share_bar
+from faithtui.tui.agreement.curve_lines import (
+    draw_reliability_bin,
+    format_interval_curve_lines,
+    share_bar,
+)
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
@@ -48,7 +52,7 @@ _ORDER = (Slice.CODE, Slice.VERDICT, Slice.TURN, Slice.RATER, Slice.WINDOWS, Sli
 """Slices in the order of the screen; those with one part by nature are left to the files."""
 
 
-def estimate_line(
+def format_estimate_lines(
     name: str, value: Estimate, width: int, *, name_width: int = 11, why: str | None = None
 ) -> list[Line]:
     """Draw one figure with its interval and its n, or the reason why it has none.
@@ -85,7 +89,7 @@ def estimate_line(
 def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line]:
     """Draw a share of units that pass, in percent as in the headline."""
     if value.value is None:
-        return estimate_line(name, value, width, name_width=12)
+        return format_estimate_lines(name, value, width, name_width=12)
     if value.ci_low is None or value.ci_high is None:
         rest = f"({fmt.describe_missing_reason(value.reason)})" if value.reason is not None else ""
     elif value.ci_low == value.ci_high:
@@ -161,7 +165,7 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
         if each.median_seconds is not None:
             counts += f", {each.median_seconds:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
-        lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
+        lines += format_estimate_lines("  kappa", each.agreement.cohen_kappa, width, name_width=9)
     for level in report.levels:
         humans = report.get_human_report(level.level)
         if humans is None:
@@ -176,9 +180,9 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
         )
         lines += [BLANK] if lines else []
         lines += wrap([Piece(words, "strong")], width - 1, first=PAD)
-        lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
-        lines += estimate_line("  AC1", humans.gwet_ac1, width, name_width=9)
-        lines += estimate_line("  same", humans.percent, width, name_width=9)
+        lines += format_estimate_lines("  alpha", humans.krippendorff_alpha, width, name_width=9)
+        lines += format_estimate_lines("  AC1", humans.gwet_ac1, width, name_width=9)
+        lines += format_estimate_lines("  same", humans.percent, width, name_width=9)
         for pair in humans.pairs:
             names = [
                 escape_line(pair.a, "human", limit=20),
@@ -186,40 +190,42 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
                 escape_line(pair.b, "human", limit=20),
             ]
             lines += wrap(names, width - 1, first=PAD)
-            lines += estimate_line("  kappa", pair.agreement.cohen_kappa, width, name_width=9)
+            lines += format_estimate_lines(
+                "  kappa", pair.agreement.cohen_kappa, width, name_width=9
+            )
     if report.anchoring is not None:
         found = report.anchoring
         words = "agreement with the judge"
         words += ", weighted by the sample" if found.blind.weighted is not None else ""
         lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
-        lines += estimate_line("  blind", found.blind.percent, width, name_width=9)
-        lines += estimate_line("  shown", found.shown.percent, width, name_width=9)
-        lines += estimate_line("  more", found.difference, width, name_width=9)
+        lines += format_estimate_lines("  blind", found.blind.percent, width, name_width=9)
+        lines += format_estimate_lines("  shown", found.shown.percent, width, name_width=9)
+        lines += format_estimate_lines("  more", found.difference, width, name_width=9)
     for repeat in report.repeats:
         who = [
             escape_line(repeat.reviewer, "human", limit=30),
             Piece(": self-agreement, test-retest (each claim once)"),
         ]
         lines += [BLANK, *wrap(who, width - 1, first=PAD)]
-        lines += estimate_line("  same", repeat.same, width, name_width=9)
-        lines += estimate_line("  kappa", repeat.kappa, width, name_width=9)
+        lines += format_estimate_lines("  same", repeat.same, width, name_width=9)
+        lines += format_estimate_lines("  kappa", repeat.kappa, width, name_width=9)
     return lines
 
 
-def slice_lines(report: AgreementReport, width: int) -> list[Line]:
+def format_agreement_by_slice_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw agreement by part, worst parts first."""
     by = {each.by: each for each in report.breakdowns}
     lines: list[Line] = []
     for kind in _ORDER:
         if kind in by:
             lines += [BLANK] if lines else []
-            lines += _slice_lines(by[kind], width)
+            lines += _format_one_breakdown_lines(by[kind], width)
     if not lines:
         return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _slice_lines(found: Breakdown, width: int) -> list[Line]:
+def _format_one_breakdown_lines(found: Breakdown, width: int) -> list[Line]:
     bar = max(4, min(20, width - 44))
     name = max(8, width - bar - 24)
     head = f" {fit_text(SLICES[found.by], name)} {'same':<{bar + 5}} {'kappa':>6} {'n':>6}"
@@ -281,21 +287,23 @@ def _format_unit_score_lines(found: UnitScoreReport, width: int) -> list[Line]:
         ("Kendall", found.kendall_tau_b),
         ("AUROC", found.auroc),
     ):
-        lines += estimate_line(label, value, width, name_width=10)
+        lines += format_estimate_lines(label, value, width, name_width=10)
     if found.threshold is not None:
         here = found.threshold
-        lines += _threshold_lines(f"passes from {here.current:.2f}", here.at_current, width)
+        lines += _format_threshold_detection_lines(
+            f"passes from {here.current:.2f}", here.at_current, width
+        )
         if here.suggested is not None:
             tried = here.suggested.chosen_on.replace("_", " ")
             words = f"better from {here.suggested.value:.2f} ({here.suggested.rule}, {tried})"
-            lines += _threshold_lines(words, here.suggested.detection, width)
+            lines += _format_threshold_detection_lines(words, here.suggested.detection, width)
     return lines
 
 
-def _threshold_lines(words: str, found: Detection, width: int) -> Iterator[Line]:
+def _format_threshold_detection_lines(words: str, found: Detection, width: int) -> Iterator[Line]:
     yield from wrap([Piece(words, "strong")], width - 1, first=PAD)
-    yield from estimate_line("recall", found.recall, width)
-    yield from estimate_line("specificity", found.specificity, width)
+    yield from format_estimate_lines("recall", found.recall, width)
+    yield from format_estimate_lines("specificity", found.specificity, width)
 
 
 def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
@@ -304,7 +312,7 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
     if found is None:
         words = "This judge gives no confidence, or nothing with one is labelled."
         return wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    lines = [*estimate_line("Brier", found.brier, width, name_width=8)]
+    lines = [*format_estimate_lines("Brier", found.brier, width, name_width=8)]
     if found.weighted:
         lines += wrap(
             [Piece("weighted by the sample; n is counted", "quiet")], width - 1, first=PAD
@@ -369,7 +377,7 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
     values = [value for point in points for value in point[1:] if value is not None]
     low = min(0.0, *values) if values else 0.0
-    return [*lines, *curve_lines(points, width - 1, room, low=low)]
+    return [*lines, *format_interval_curve_lines(points, width - 1, room, low=low)]
 
 
 def _describe_labels_needed(report: AgreementReport) -> str:

@@ -9,7 +9,7 @@ from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import name_units_at_level
-from faithtui.tui.samples.queue import find_item_of_conversation
+from faithtui.tui.samples.queue import find_conversation_in_run
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -54,7 +54,7 @@ class UnitLists(Controller["AgreementScreen"]):
         self.input_queue.open_window(
             PickDialog(
                 f"judge {judge}, human {human}: {fmt.format_count_with_noun(len(units), *words)}",
-                lambda width: draw.unit_lines(units, finding, width),
+                lambda width: draw.format_cell_unit_lines(units, finding, width),
                 seen=lambda seen: self._record_exposure([units[at].conversation for at in seen]),
             ),
             open_unit_row,
@@ -76,7 +76,7 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.screen.agreement is not None:
             self.session.record_conversation_exposure(self.screen.agreement.row.id, conversations)
 
-    def open_difference(self, row: int) -> None:
+    def open_disagreement_in_review(self, row: int) -> None:
         """Open a disagreement in review."""
         if self.refuse_while_blind("the list"):
             return
@@ -96,10 +96,10 @@ class UnitLists(Controller["AgreementScreen"]):
         if session.run is None:
             return
         item = await self.read(
-            find_item_of_conversation, session.store, session.run, unit.conversation
+            find_conversation_in_run, session.store, session.run, unit.conversation
         )
         if item is not None:
-            session.choose_item(item, unit.claim)
+            session.choose_conversation(item, unit.claim)
             self.screen.post_message(ShowScreen("review"))
 
     def refuse_while_blind(self, what: str) -> bool:

@@ -12,7 +12,7 @@ from faithtui.domain.scores import (
     ScoreSet,
     ScoreState,
     ScoringRule,
-    format_left_out,
+    format_parts_left_out_of_mean,
     passes_threshold,
 )
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
@@ -20,22 +20,22 @@ from faithtui.tui.conversations.list_facts import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import format_unit_count
 from faithtui.tui.replies.reply_lines import format_call_cost
-from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.review.lines.transcript import explain_unread_context
-from faithtui.tui.runs.run_lines import integrity_lines, run_crumbs, run_status
+from faithtui.tui.runs.run_lines import get_run_status_and_look, integrity_lines, run_title_pieces
 from faithtui.tui.screen.filter_matches import highlight_matches
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     escape_text,
     fit_text,
     make_line,
     shorten_middle,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -110,10 +110,10 @@ def list_title_pieces(
         spec: Its metric.
         blind: The judge is hidden.
     """
-    words, look = run_status(run)
+    words, look = get_run_status_and_look(run)
     answers = facts.answer_labels
     imported = fmt.format_count_with_noun(answers, "answer") if answers else ""
-    return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
+    return [*run_title_pieces(run), Piece(f" · {words}", look or "quiet")], [
         Piece("BLIND  " if blind else "", "human strong"),
         Piece("labelled: ", "quiet"),
         Piece(f"{imported} · " if imported else "", "human"),
@@ -144,11 +144,11 @@ def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     bars: list[str | tuple[str, str]] = []
     for each in spec.labels.names:
         look = fmt.get_label_look(each, spec.labels)
-        bars += [(fmt.get_bar_cell(each, spec.labels), f"$verdict-{look}"), f" {each} "]
+        bars += [(fmt.get_label_bar_character(each, spec.labels), f"$verdict-{look}"), f" {each} "]
     return Content.assemble(*bars, f"· {marks}")
 
 
-def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line:
+def format_conversation_row(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line:
     """Draw a conversation in the list.
 
     Args:
@@ -179,7 +179,7 @@ def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line
         return make_line(*left, *_pad_to_width([why], room), *right)
     return make_line(
         *left,
-        *_verdict_pieces(row, options, at),
+        *_make_label_count_pieces(row, options, at),
         _score_piece(row, options, at.score),
         _format_answer_label_piece(row, spec, at.human, blind=blind),
         Piece(fit_text(f"{row.own_labels}/{row.claims}", at.done, right=True), shade or "quiet"),
@@ -191,10 +191,10 @@ def item_line(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line
 def _pad_to_width(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Make pieces exactly so wide."""
     kept = truncate_pieces(pieces, width) if width else []
-    return [*kept, Piece(" " * (width - width_of(kept)))]
+    return [*kept, Piece(" " * (width - count_cells_of_pieces(kept)))]
 
 
-def _verdict_pieces(row: ItemRow, options: RowOptions, at: _Columns) -> list[Piece]:
+def _make_label_count_pieces(row: ItemRow, options: RowOptions, at: _Columns) -> list[Piece]:
     """Draw how often the judge gave each label: as a bar, and in numbers."""
     labels = options.spec.labels
     bar, numbers = at.bar - 2, at.counts
@@ -220,7 +220,7 @@ def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
     scores = row.corrected if changed else row.scores
     text = ("*" if changed else "") + _format_score(scores)
     if row.scores is not None and row.scores.windowed.value is not None:
-        text = fmt.soundness_mark(row.integrity) + text
+        text = fmt.get_soundness_mark(row.integrity) + text
     low = scores is not None and passes_threshold(scores.windowed, options.rule) is False
     unknown = scores is None or scores.windowed.value is None
     return Piece(
@@ -296,7 +296,7 @@ def empty_list_lines(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-def item_detail_lines(
+def format_conversation_detail_lines(
     row: ItemRow | None,
     turns: Sequence[TurnView] | None,
     spec: "MetricSpec | None",
@@ -381,7 +381,7 @@ def format_unscored_windows_lines(row: ItemRow, width: int) -> list[Line]:
     judge = row.scores.windowed if row.scores else None
     corrected = row.corrected.windowed if row.corrected else None
     words = [
-        format_left_out(each.undefined, each.skipped, row.windows)
+        format_parts_left_out_of_mean(each.undefined, each.skipped, row.windows)
         for each in (judge, corrected)
         if each is not None
     ]
@@ -402,7 +402,7 @@ def turn_lines(
 ) -> list[Line]:
     """Show the turns of a conversation with what was retrieved, a filter's words marked."""
     lines: list[Line] = []
-    numbers = image_numbers(turns)
+    numbers = map_images_to_numbers(turns)
     for turn in turns:
         who = "user" if turn.role == "user" else "bot "
         first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
@@ -424,5 +424,5 @@ def turn_lines(
         lines += wrap(pieces, width - 1, first=first)
         documents = [image for each in turn.documents or () for image in each.images]
         images = (*turn.images, *(each for each in documents if each not in turn.images))
-        lines += image_lines(images, numbers, width - 1, [Piece(" " * 9)])
+        lines += image_placeholder_lines(images, numbers, width - 1, [Piece(" " * 9)])
     return lines

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunTotals, TurnView
-from faithtui.tui.conversations.conversation_lines import item_detail_lines
+from faithtui.tui.conversations.conversation_lines import format_conversation_detail_lines
 from faithtui.tui.review.lines.images import NumberedImage, number_images
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -54,7 +54,7 @@ class ConversationPreview(Controller["ConversationsScreen"]):
         blind = self.session.is_blind
         title = Piece("Conversation") if row is None else escape_line(row.key, limit=120)
         self.screen.query_one("#detail", Pane).show(
-            lambda width: item_detail_lines(
+            lambda width: format_conversation_detail_lines(
                 row, turns, spec, width, blind=blind, wanted=wanted, calls=calls
             ),
             title=title.text,

@@ -18,8 +18,8 @@ from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
     empty_list_lines,
+    format_conversation_row,
     format_list_heading,
-    item_line,
     list_title_pieces,
     make_legend,
 )
@@ -248,13 +248,13 @@ class ConversationsScreen(FilteredListScreen):
             self.reread_timer = None
         self.stop.stop()
         self.stop = SearchStop()
-        self.hold_keys_for_first(self.load(self.stop))
+        self.hold_keys_until_first_rows(self.load(self.stop))
 
     @work(exclusive=True, group="items", exit_on_error=False)
     async def load(self, stop: SearchStop) -> None:
         """Read the order of the list."""
         runs = self.session.store.runs
-        run = self.session.run or await self.read(runs.last_id)
+        run = self.session.run or await self.read(runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_list, LoadedList(None, None, ()))
             return
@@ -267,7 +267,7 @@ class ConversationsScreen(FilteredListScreen):
         began = self.session.seconds()
         try:
             ids = await self.read(
-                self.session.store.search.find_items,
+                self.session.store.search.list_matching_items,
                 run,
                 self.active_filter,
                 self.list_order,
@@ -294,9 +294,9 @@ class ConversationsScreen(FilteredListScreen):
             self.session.switch_run(loaded.run.id)
         row = loaded.run
         runs, reviewer = self.session.store.runs, self.session.reviewer
-        read_rows = partial(runs.read_conversation_list, reviewer=reviewer)
+        read_rows = partial(runs.read_items_with_list_marks, reviewer=reviewer)
         self.pager = Pager(loaded.ids, read_rows, lambda item: item.id)
-        self.session.set_item_queue(loaded.ids)
+        self.session.set_conversation_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
@@ -330,7 +330,7 @@ class ConversationsScreen(FilteredListScreen):
         """Review the chosen conversation."""
         row = self.selection
         if row is not None:
-            self.session.choose_item(row.id)
+            self.session.choose_conversation(row.id)
             self.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -349,7 +349,7 @@ class ConversationsScreen(FilteredListScreen):
             self.shown_filter,
             self.facts.key_prefix,
         )
-        return item_line(row, options, width, here)
+        return format_conversation_row(row, options, width, here)
 
     def _draw_head(self, width: int) -> Line:
         return BLANK if self.spec is None else format_list_heading(self.spec, width)
@@ -365,5 +365,5 @@ class ConversationsScreen(FilteredListScreen):
             self.preview.show()
             return
         if self.session.item != row.id:
-            self.session.choose_item(row.id)
+            self.session.choose_conversation(row.id)
         self.preview.load(row)

@@ -19,10 +19,10 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
-from faithtui.tui.allowed_actions import FILES, check_allowed
+from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested, ShowScreen
-from faithtui.tui.samples.queue import ClaimQueue, find_open_item
+from faithtui.tui.samples.queue import ClaimQueue, find_nearest_open_conversation
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -83,7 +83,12 @@ class ConversationActions(Controller["ConversationsScreen"]):
         listed, entry = self.screen.listed_entries, self.screen.entry_at_cursor
         here = None if entry is None else ItemId(entry)
         item = await self.read(
-            find_open_item, self.session.store, self.session.reviewer, listed, here, 1
+            find_nearest_open_conversation,
+            self.session.store,
+            self.session.reviewer,
+            listed,
+            here,
+            1,
         )
         # Other conversations may be listed by now.
         pager = self.screen.pager
@@ -113,7 +118,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             count = fmt.format_count_with_noun(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
         tells = self.screen.active_filter.reveals_judge
-        newest = await self.read(self.session.store.reviews.read_newest_event)
+        newest = await self.read(self.session.store.reviews.read_newest_event_id)
         queue = ClaimQueue(
             title, row.id, found, blind=blind, reveals_judge=tells, newest_act=newest
         )
@@ -152,18 +157,18 @@ class ConversationActions(Controller["ConversationsScreen"]):
         # The thread goes on when the app is left, so it is told to stop.
         left = threading.Event()
         try:
-            path = await self.read(self._write_conversations, row.id, items, left)
+            path = await self.read(self._export_conversations_json, row.id, items, left)
         finally:
             left.set()
         where = make_visible_line(str(path))
         self.show_message(Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet"))
 
-    def _write_conversations(
+    def _export_conversations_json(
         self, run: RunId, items: Sequence[ItemId], left: threading.Event
     ) -> Path:
         from faithtui.engine.review.conversation_json import conversation_json_lines
 
-        check_allowed(FILES, os.environ)
+        refuse_disallowed_act_in_browser(FILES, os.environ)
         session = self.session
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"
         path = session.report_directory / name

@@ -49,7 +49,7 @@ class LoadedList:
 
 def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what tells whether anything of it changed."""
-    newest = store.reviews.find_newest_event()
+    newest = store.reviews.find_newest_event_id()
     row = read_run(store, run)
     return row, (_clear_call_counters(row), newest)
 

@@ -116,7 +116,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
     def _read_counts(self, run: RunId, spec: "MetricSpec") -> Mapping[str, int]:
         search, filter_context = self.session.store.search, self.screen.filter_context
         return {
-            each.text: search.count_items(run, parse_filter(each.text, filter_context).filter)
+            each.text: search.count_matching_items(
+                run, parse_filter(each.text, filter_context).filter
+            )
             for each in self._list_filters(spec)
         }
 
@@ -151,7 +153,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         if number < len(filters):
             wanted = filters[number].text
             now = "" if self.screen.state.filter == wanted else wanted
-            self.screen.apply_view(SavedView("", now, self.screen.state.sort))
+            self.screen.apply_saved_view(SavedView("", now, self.screen.state.sort))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide them until there is a run."""

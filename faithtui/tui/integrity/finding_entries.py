@@ -8,7 +8,7 @@ from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow
 from faithtui.tui.input_queue import hold_keys_during_worker
-from faithtui.tui.integrity.finding_lines import entry_lines
+from faithtui.tui.integrity.finding_lines import format_finding_lines
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -32,7 +32,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def offer_entries(self, run: RunId, kind: FindingKind) -> None:
+    async def load_and_offer_entries_of_kind(self, run: RunId, kind: FindingKind) -> None:
         """Read the entries of a kind for choosing one."""
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
@@ -41,7 +41,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def review_claims(
+    async def review_claims_with_findings(
         self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
     ) -> None:
         """Review the claims of a kind, or the most suspicious ones."""
@@ -53,7 +53,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
         else:
             entries = await self.read(findings.claims, run, kind)
             title = EXPLANATIONS[kind].title
-        newest = await self.read(self.session.store.reviews.read_newest_event)
+        newest = await self.read(self.session.store.reviews.read_newest_event_id)
         queue = ClaimQueue(title, run, entries, reveals_judge=True, newest_act=newest)
         self.screen.call_later(self._review_queue, queue, start)
 
@@ -68,7 +68,9 @@ class FindingEntries(Controller["IntegrityScreen"]):
         """Let an entry be chosen and open it."""
 
         def entries_lines(width: int) -> list[Line]:
-            lines = [each for at, row in enumerate(rows) for each in entry_lines(row, width, at)]
+            lines = [
+                each for at, row in enumerate(rows) for each in format_finding_lines(row, width, at)
+            ]
             if total > len(rows):
                 words = f" {total - len(rows)} more: faithtui check prints all of them"
                 lines += [BLANK, make_line(Piece(words, "quiet"))]
@@ -95,12 +97,12 @@ class FindingEntries(Controller["IntegrityScreen"]):
         if run is None:
             return
         if row.finding.claim is not None:
-            self.review_claims(run, kind, row.finding.claim)
+            self.review_claims_with_findings(run, kind, row.finding.claim)
             return
         session = self.session
         session.switch_run(run)
         session.leave_queue()
-        session.choose_item(row.item, turn=row.finding.turn)
+        session.choose_conversation(row.item, turn=row.finding.turn)
         self.screen.post_message(ShowScreen("review"))
 
     def record_exposure(self, rows: Sequence[FindingRow]) -> None:

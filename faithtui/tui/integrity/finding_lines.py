@@ -54,7 +54,7 @@ def list_kind_rows(summary: FindingSummary) -> tuple[KindRow, ...]:
     )
 
 
-def kind_lines(
+def format_finding_kind_lines(
     summary: FindingSummary, checks: "CheckSnapshot | None", width: int, keys: KeyNames
 ) -> list[Line]:
     """List the kinds that were found with how many entries each has."""
@@ -81,7 +81,7 @@ def format_check_progress_lines(
 ) -> list[Line]:
     """Say how much of the run is checked."""
     if checks is not None and not checks.finished:
-        done = fmt.draw_bar(checks.done, checks.total, max(0, min(20, width - 36)))
+        done = fmt.draw_progress_bar(checks.done, checks.total, max(0, min(20, width - 36)))
         words = f" checking {fmt.format_count(checks.done)}/{fmt.format_count(checks.total)} "
         eta = f" {fmt.format_duration(checks.eta_s)} left"
         return [make_line(Piece(words, "human"), Piece(done, "human"), Piece(eta, "quiet"))]
@@ -107,7 +107,7 @@ def format_check_progress_lines(
     return lines
 
 
-def detail_lines(
+def format_kind_explanation_lines(
     choice: KindRow | None, rows: Sequence[FindingRow], width: int, keys: KeyNames
 ) -> list[Line]:
     """Explain a kind in plain words, and show its first entries."""
@@ -142,11 +142,11 @@ def detail_lines(
     if rows:
         lines.append(BLANK)
     for number, row in enumerate(rows):
-        lines += entry_lines(row, width, number)
+        lines += format_finding_lines(row, width, number)
     return lines
 
 
-def entry_lines(row: FindingRow, width: int, number: int | None = None) -> list[Line]:
+def format_finding_lines(row: FindingRow, width: int, number: int | None = None) -> list[Line]:
     """Draw one finding: where it is, the claim, and what was seen."""
     found = row.finding
     where = [Piece(" "), escape_line(row.key, "strong", limit=60)]

@@ -15,11 +15,11 @@ from faithtui.tui.integrity.finding_lines import (
     BLIND_WORDS,
     KindRow,
     blind_finding_lines,
-    detail_lines,
-    kind_lines,
+    format_finding_kind_lines,
+    format_kind_explanation_lines,
     list_kind_rows,
 )
-from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.runs.run_lines import run_title_pieces
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -138,7 +138,7 @@ class IntegrityScreen(FaithScreen):
     async def load(self) -> None:
         """Read the counts of the run."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.last_id)
+        run = self.session.run or await self.read(store.runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, None, FindingSummary(0, 0, {}))
             return
@@ -154,7 +154,7 @@ class IntegrityScreen(FaithScreen):
             self.checks.cancel()
             self.checks = None
         if self.checks is None and 0 < summary.waiting <= CHECKED_AT_ONCE:
-            self._begin_checks()
+            self._start_background_check()
         self._draw(fresh=fresh)
 
     @work(exclusive=True, group="entries", exit_on_error=False)
@@ -179,11 +179,11 @@ class IntegrityScreen(FaithScreen):
             words = "stopping; what is checked is kept, {integrity.check} resumes"
             self.show_message(Piece(self.keys.fill_in_keys(words)))
         elif self.summary.waiting:
-            self._begin_checks()
+            self._start_background_check()
         else:
             self.show_message(Piece("everything that is judged is checked"))
 
-    def _begin_checks(self) -> None:
+    def _start_background_check(self) -> None:
         from faithtui.engine.integrity.run_checks import BackgroundCheck
 
         if self.run_id is not None:
@@ -215,30 +215,30 @@ class IntegrityScreen(FaithScreen):
     def open_selected_kind(self) -> None:
         """Review the claims of the chosen kind, or list what is not about claims."""
         if self.hides_findings:
-            self._ask_to_unveil()
+            self._ask_to_show_findings_while_blind()
             return
         choice = self.selected_kind
         if choice is None or self.run_id is None:
             return
         if choice.kind is None or (choice.count is not None and choice.count.claims):
-            self.entries.review_claims(self.run_id, choice.kind)
+            self.entries.review_claims_with_findings(self.run_id, choice.kind)
         else:
-            self.entries.offer_entries(self.run_id, choice.kind)
+            self.entries.load_and_offer_entries_of_kind(self.run_id, choice.kind)
 
     def action_entries(self) -> None:
         """List the entries of the chosen kind."""
         choice = self.selected_kind
         if choice is not None and choice.kind is not None and self.run_id is not None:
-            self.entries.offer_entries(self.run_id, choice.kind)
+            self.entries.load_and_offer_entries_of_kind(self.run_id, choice.kind)
 
     def action_suspicious(self) -> None:
         """Review the most suspicious claims first."""
         if self.hides_findings:
-            self._ask_to_unveil()
+            self._ask_to_show_findings_while_blind()
         elif self.run_id is not None:
-            self.entries.review_claims(self.run_id, None)
+            self.entries.review_claims_with_findings(self.run_id, None)
 
-    def _ask_to_unveil(self) -> None:
+    def _ask_to_show_findings_while_blind(self) -> None:
         def unveil_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
                 self.unveiled_for = self.session.claim_queue or "blind"
@@ -258,7 +258,7 @@ class IntegrityScreen(FaithScreen):
             self.kinds.move_to(0)
             self._explained_kind = None
         self._explain_kind()
-        crumbs = [] if self.run_row is None else run_crumbs(self.run_row)
+        crumbs = [] if self.run_row is None else run_title_pieces(self.run_row)
         blind = [Piece("BLIND", "warn strong")] if self.hides_findings else []
         self.set_title(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
         self.refresh_bindings()
@@ -278,7 +278,7 @@ class IntegrityScreen(FaithScreen):
         checks = None if self.checks is None else self.checks.snapshot()
         total = sum(count.entries for count in summary.counts.values())
         self.kinds.show(
-            lambda width: kind_lines(summary, checks, width, self.keys),
+            lambda width: format_finding_kind_lines(summary, checks, width, self.keys),
             title=f"What looks wrong · {fmt.format_count_with_noun(total, 'finding')}",
         )
 
@@ -304,7 +304,9 @@ class IntegrityScreen(FaithScreen):
         if choice is not None:
             title = "suspicious first" if choice.kind is None else EXPLANATIONS[choice.kind].title
         self.detail.show(
-            lambda width: detail_lines(choice, rows, width, self.keys), title=title, keep=False
+            lambda width: format_kind_explanation_lines(choice, rows, width, self.keys),
+            title=title,
+            keep=False,
         )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

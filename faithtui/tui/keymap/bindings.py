@@ -82,7 +82,7 @@ def list_bindings_by_class() -> Iterator[tuple[str, Binding]]:
 
 
 @lru_cache(maxsize=1)
-def default_keys() -> Mapping[str, tuple[str, ...]]:
+def map_binding_ids_to_default_keys() -> Mapping[str, tuple[str, ...]]:
     """Give the keys of every id, as they are by default."""
     found: dict[str, dict[str, None]] = {}
     for _, binding in list_bindings_by_class():
@@ -122,19 +122,19 @@ def list_screen_classes() -> list[type[DOMNode]]:
 
 def list_panes(screen: type[DOMNode]) -> list[type[Widget]]:
     """List the panes that a screen can have: those its modules know, and what these know."""
-    return [each for each in _list_widgets(screen) if each.can_focus]
+    return [each for each in _list_widgets_known_to_screen(screen) if each.can_focus]
 
 
 def list_pane_containers(screen: type[DOMNode]) -> list[type[Widget]]:
     """List what holds panes of a screen and has keys for all of them."""
     return [
         each
-        for each in _list_widgets(screen)
+        for each in _list_widgets_known_to_screen(screen)
         if not each.can_focus and each.__dict__.get("BINDINGS") and issubclass(each, Panes)
     ]
 
 
-def _list_widgets(screen: type[DOMNode]) -> list[type[Widget]]:
+def _list_widgets_known_to_screen(screen: type[DOMNode]) -> list[type[Widget]]:
     found: set[type[Widget]] = set()
     left = [each.__module__ for each in screen.__mro__ if each.__module__.startswith(_PACKAGE)]
     seen: set[str] = set()

@@ -142,7 +142,7 @@ _MOVES = ("move.", "go.first")
 """How the ids of keys begin that only move in a pane: they are the same in each."""
 
 
-def active_keys(screen: Screen[Any]) -> list[KeyHelp]:
+def list_active_key_help(screen: Screen[Any]) -> list[KeyHelp]:
     """Explain every key that works now: the focused pane's, the screen's, then everywhere."""
     return merge_key_help(
         (

@@ -299,14 +299,14 @@ def pack_hints(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Lin
     pinned = sorted(
         (hint for hint in all_hints if hint.is_pinned), key=lambda h: PINNED.index(h.id)
     )
-    while pinned and _count_hint_cells(pinned) > width - 2:
+    while pinned and _compute_hint_row_width(pinned) > width - 2:
         pinned.pop(0)
     rows: list[list[KeyHint]] = [[] for _ in range(lines)]
     rooms = [width - 2] * lines
-    rooms[-1] -= _count_hint_cells(pinned) + (2 if pinned else 0)
+    rooms[-1] -= _compute_hint_row_width(pinned) + (2 if pinned else 0)
     row = 0
     for hint in (each for each in all_hints if not each.is_pinned):
-        while row < lines and _count_hint_cells([*rows[row], hint]) > rooms[row]:
+        while row < lines and _compute_hint_row_width([*rows[row], hint]) > rooms[row]:
             row += 1
         if row == lines:
             break
@@ -314,7 +314,7 @@ def pack_hints(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Lin
     packed = []
     for number, row_hints in enumerate(rows):
         tail = pinned if number == lines - 1 else []
-        gap = width - 2 - _count_hint_cells(row_hints) - _count_hint_cells(tail)
+        gap = width - 2 - _compute_hint_row_width(row_hints) - _compute_hint_row_width(tail)
         packed.append(
             Line((Piece(" "), *_hint_pieces(row_hints), Piece(" " * gap), *_hint_pieces(tail)))
         )
@@ -328,7 +328,7 @@ def _join_keys(keys: Sequence[str]) -> str:
     return ("/" if plain else " ").join(keys)
 
 
-def _count_hint_cells(row: Sequence[KeyHint]) -> int:
+def _compute_hint_row_width(row: Sequence[KeyHint]) -> int:
     return sum(hint.width for hint in row) + 2 * max(0, len(row) - 1)
 
 

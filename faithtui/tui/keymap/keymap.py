@@ -107,7 +107,7 @@ def load_keymap(preset: Preset, file: Path) -> dict[str, str]:
     keymap = add_keys_of_dependent_bindings({**preset_keymap(preset), **own}, own)
     if own:
         keymap = restore_old_keys_on_clash(keymap, own)
-        check_clashes(keymap, own, file)
+        refuse_clashing_keys(keymap, own, file)
     return keymap
 
 
@@ -116,9 +116,9 @@ def preset_keymap(preset: Preset) -> dict[str, str]:
     changes = CHANGES[preset]
     keymap = dict(changes.ids)
     if changes.moves:
-        from faithtui.tui.keymap.bindings import default_keys
+        from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
 
-        for name, keys in default_keys().items():
+        for name, keys in map_binding_ids_to_default_keys().items():
             if name.startswith(MOVED_PREFIX) and any(key in changes.moves for key in keys):
                 keymap[name] = ",".join(changes.moves.get(key, key) for key in keys)
     return keymap
@@ -132,9 +132,9 @@ def add_keys_of_dependent_bindings(
     for follower, leaders in FOLLOWERS.items():
         if follower in own or not any(name.startswith(leaders) for name in keymap):
             continue
-        from faithtui.tui.keymap.bindings import default_keys
+        from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
 
-        defaults = default_keys()
+        defaults = map_binding_ids_to_default_keys()
         lists = [
             keymap.get(name, ",".join(keys))
             for name, keys in defaults.items()
@@ -167,9 +167,9 @@ def read_keymap(file: Path) -> dict[str, str]:
     found = read.table
     if not found:
         return {}
-    from faithtui.tui.keymap.bindings import default_keys, list_bindings_by_class
+    from faithtui.tui.keymap.bindings import list_bindings_by_class, map_binding_ids_to_default_keys
 
-    known = default_keys()
+    known = map_binding_ids_to_default_keys()
     while_typing = {each.id for _, each in list_bindings_by_class() if each.priority}
     keymap: dict[str, str] = {}
     for written, value in _flatten_table(found):
@@ -196,7 +196,7 @@ def read_keymap(file: Path) -> dict[str, str]:
     return keymap
 
 
-def check_clashes(keymap: Mapping[str, str], own: Mapping[str, str], file: Path) -> None:
+def refuse_clashing_keys(keymap: Mapping[str, str], own: Mapping[str, str], file: Path) -> None:
     """Refuse a key map in which a key means two things at once.
 
     Raises:

@@ -77,9 +77,9 @@ class CompareTable(RowPane):
         """Scroll so that these lines are seen below the headings."""
         super().scroll_to_lines(max(0, first - self._head), last)
 
-    def find_line(self, y: int) -> int:
+    def get_line_index_at(self, y: int) -> int:
         """Keep the headings where they are, whatever is scrolled below them."""
-        return y if y < self._head else super().find_line(y)
+        return y if y < self._head else super().get_line_index_at(y)
 
     def on_click(self, event: events.Click) -> None:
         """Choose nothing on the headings."""

@@ -18,10 +18,10 @@ from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     escape_text,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -146,7 +146,7 @@ def _format_answer_lines(
     columns: list[list[list[Piece]]] = []
     for at in range(layout.first, min(layout.first + layout.count, len(compared.view.runs))):
         chosen = here and at == compared.column
-        columns.append(_cell_lines(compared, at, answer.cells[at], chosen))
+        columns.append(_format_verdict_cell_lines(compared, at, answer.cells[at], chosen))
     high = max([len(left), *(len(cells) for cells in columns)])
     return [
         _join_columns(
@@ -159,13 +159,13 @@ def _format_answer_lines(
     ]
 
 
-def _cell_lines(
+def _format_verdict_cell_lines(
     compared: MetricComparison, at: int, cell: ComparisonCell | None, chosen: bool
 ) -> list[list[Piece]]:
     mark = Piece(">" if chosen else " ", "key")
     spec = compared.specs[at]
     if cell is None:
-        return [[mark, _explain_unjudged(compared.view.runs[at])]]
+        return [[mark, _explain_missing_verdict_of_run(compared.view.runs[at])]]
     if _has_nothing_judged(cell) and cell.corrected == cell.score:
         # A score of nothing would pass for one of something.
         words = (
@@ -173,7 +173,7 @@ def _cell_lines(
         )
         return [[mark, Piece(words, "quiet")]]
     look = "key" if chosen else "strong"
-    sound = fmt.soundness_mark(compared.view.runs[at].item.integrity)
+    sound = fmt.get_soundness_mark(compared.view.runs[at].item.integrity)
     score = [mark, Piece(sound + fmt.format_score(cell.score), look)]
     if cell.corrected != cell.score:
         score.append(Piece(f"→{fmt.format_score(cell.corrected)}", "human strong"))
@@ -185,7 +185,7 @@ def _has_nothing_judged(cell: ComparisonCell) -> bool:
     return not cell.missing and not any(cell.labels.values())
 
 
-def _explain_unjudged(run: ComparisonRun) -> Piece:
+def _explain_missing_verdict_of_run(run: ComparisonRun) -> Piece:
     """Say why a run has no word on an answer."""
     state = run.item.state
     if state in (ItemState.FAILED, ItemState.SKIPPED):
@@ -226,7 +226,7 @@ def _join_columns(
 def _pad_pieces(pieces: Sequence[Piece], size: int) -> list[Piece]:
     """Make pieces exactly `size` cells wide, the last one blank."""
     kept = truncate_pieces(pieces, max(0, size - 1))
-    return [*kept, Piece(" " * max(0, size - width_of(kept)))]
+    return [*kept, Piece(" " * max(0, size - count_cells_of_pieces(kept)))]
 
 
 def answer_lines(compared: MetricComparison, width: int) -> list[Line]:
@@ -272,14 +272,14 @@ def _run_verdict_lines(
     first = [Piece(">" if chosen else " ", "key")]
     lines = wrap(name, width - 1, first=first)
     if cell is None:
-        said = [_explain_unjudged(compared.view.runs[at])]
+        said = [_explain_missing_verdict_of_run(compared.view.runs[at])]
         if compared.view.runs[at].item.reason:
             why = compared.view.runs[at].item.reason or ""
             said += [Piece(" · ", "quiet"), escape_line(why, "quiet", limit=200)]
         return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
     found = compared.view.runs[at].item.integrity
-    if fmt.soundness_mark(found):
-        told = [Piece(spec.integrity_sentence(found), fmt.soundness_look(found))]
+    if fmt.get_soundness_mark(found):
+        told = [Piece(spec.format_integrity_sentence(found), fmt.get_soundness_look(found))]
         lines += wrap(told, width - 1, first=[Piece("   ")])
     said = [Piece(fmt.format_score(cell.score), "strong")]
     if cell.corrected != cell.score:

@@ -14,7 +14,7 @@ from faithtui.tui.metrics.metric_lines import (
     answer_lines,
     nothing_to_compare_lines,
 )
-from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
+from faithtui.tui.screen.main_screen import FaithScreen, conversation_tab_pieces
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
 from faithtui.tui.widgets.panes import Panes
@@ -113,7 +113,7 @@ class MetricsScreen(FaithScreen):
             return
         session = self.session
         session.switch_run(found.run.run.id)
-        session.choose_item(found.run.item.id, turn=found.answer.turn)
+        session.choose_conversation(found.run.item.id, turn=found.answer.turn)
         self.post_message(ShowScreen("review", back=True))
 
     def action_back(self) -> None:
@@ -148,4 +148,4 @@ class MetricsScreen(FaithScreen):
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tab_pieces(self.TITLE_WORDS, self.keys("metrics.back"))
+        return conversation_tab_pieces(self.TITLE_WORDS, self.keys("metrics.back"))

@@ -44,9 +44,9 @@ def draw_judge_test(trial: JudgeTrial | None, test_key: str, cancel_key: str) ->
         asking = escape_text(f"asking {trial.judge} … ")
         return [asking, Piece(cancel_key, "key"), Piece(" cancels", "quiet")]
     # Imported with the trial, on its thread.
-    from faithtui.engine.judge_check import describe_usage
+    from faithtui.engine.judge_check import format_trial_usage
 
-    found, usage = trial.result, describe_usage(trial.result)
+    found, usage = trial.result, format_trial_usage(trial.result)
     mark = Piece("works: ", "good strong") if found.ok else Piece("failed: ", "bad strong")
     return [mark, escape_text(found.sentence), escape_text(f" · {usage}" if usage else "", "quiet")]
 
@@ -62,14 +62,14 @@ def draw_test_and_preview_lines(
         width: Cells of a line.
         is_stale: The form was changed since.
     """
-    lines = _draw_part("test", trial, width)
+    lines = _wrap_labelled_lines("test", trial, width)
     for name, words in parts:
         strong = name == "cost" and not is_stale
         look = "quiet" if is_stale else "strong" if strong else ""
-        lines += _draw_part(name, [escape_text(words, look)], width)
+        lines += _wrap_labelled_lines(name, [escape_text(words, look)], width)
     return lines
 
 
-def _draw_part(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
+def _wrap_labelled_lines(name: str, pieces: Sequence[Piece], width: int) -> list[Line]:
     pad = " " * (_NAME + 1)
     return wrap(pieces, width - 1, first=[Piece(f" {name:<{_NAME}}", "quiet")], rest=[Piece(pad)])

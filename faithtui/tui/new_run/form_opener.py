@@ -55,7 +55,7 @@ class FormOpener:
         actions = NewRunActions(
             start=self.app.background_runs.start_all,
             preview=partial(_preview, session),
-            find_judges=partial(_find_judges, session),
+            find_judges=partial(_discover_judges, session),
             test_judge=partial(_test_judge, session),
         )
         specs = [each.spec for each in registry.METRICS]
@@ -120,15 +120,17 @@ async def _preview(session: Session, requests: Sequence[RunRequest]) -> "OrderPr
 
 def _preview_requests(session: Session, requests: Sequence[RunRequest]) -> "OrderPreview":
     # Imported here, on a thread: it brings what judges are made of.
-    from faithtui.engine.preview.estimates import describe_preview, explain_cost_risk
+    from faithtui.engine.preview.estimates import explain_why_to_confirm_cost, list_preview_fields
     from faithtui.engine.preview.run_preview import preview_requests
     from faithtui.tui.new_run.new_run_screen import OrderPreview
 
     found = preview_requests(session.store, requests, environment=session.get_run_environment())
-    return OrderPreview(describe_preview(found), explain_cost_risk(found, requests[0].budget_nusd))
+    return OrderPreview(
+        list_preview_fields(found), explain_why_to_confirm_cost(found, requests[0].budget_nusd)
+    )
 
 
-async def _find_judges(session: Session) -> "Sequence[JudgeChoice]":
+async def _discover_judges(session: Session) -> "Sequence[JudgeChoice]":
     """Look for judges, in the keyring and on this machine too."""
     from faithtui.engine.judge_choices import find_local_servers
 
@@ -163,11 +165,19 @@ async def _test_judge(
     environment = await asyncio.to_thread(session.get_run_environment)
     settings = None if session.configured is None else session.configured.settings
     timeout_s = profile.timeout_s or (None if settings is None else settings.timeout_s)
-    make = partial(_try_judge, judge, base_url, profile, environment, timeout_s, session.environ)
+    make = partial(
+        _make_judge_test_coroutine,
+        judge,
+        base_url,
+        profile,
+        environment,
+        timeout_s,
+        session.environ,
+    )
     return await run_in_own_loop(make, can_cancel=True)
 
 
-def _try_judge(
+def _make_judge_test_coroutine(
     judge: str,
     base_url: str | None,
     profile: "JudgeProfile",

@@ -173,7 +173,7 @@ class NewRunScreen(ModalWindow[None]):
 
     def show_hint(self, field: str) -> None:
         """Say what a field is for, or what is chosen in it."""
-        words = escape_line(self.fields.find_hint(field)).text
+        words = escape_line(self.fields.get_field_hint(field)).text
         self.query_one("#hint", Label).update(Content(words))
 
     # Judges
@@ -234,7 +234,7 @@ class NewRunScreen(ModalWindow[None]):
     @on(Input.Changed)
     @on(Select.Changed)
     @on(ChoicePane.Changed)
-    def preview_soon(self) -> None:
+    def preview_after_delay(self) -> None:
         """Look ahead once nothing is changed for a moment."""
         field = "" if self.focused is None else self.focused.id or ""
         if field in SELECTS:

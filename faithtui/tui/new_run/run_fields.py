@@ -117,7 +117,7 @@ class RunFields(VerticalScroll):
                 select_on_focus=False,
             )
         yield ChoicePane(
-            [(row.source, _source_pieces(row)) for row in self._sources],
+            [(row.source, _make_data_set_pieces(row)) for row in self._sources],
             (),
             id="sources",
             title="Sources",
@@ -133,7 +133,7 @@ class RunFields(VerticalScroll):
     def _metric_keys(self) -> tuple[str, ...]:
         return self.query_one("#metrics", ChoicePane).selection
 
-    def find_hint(self, field: str) -> str:
+    def get_field_hint(self, field: str) -> str:
         """Say what a field is for, or what is chosen in it.
 
         Args:
@@ -185,7 +185,7 @@ class RunFields(VerticalScroll):
         self.query_one("#option-list", OptionPane).show_options(rows, typed)
 
     @on(OptionPane.OptionChosen)
-    def change_option(self, event: OptionPane.OptionChosen) -> None:
+    def toggle_or_edit_option(self, event: OptionPane.OptionChosen) -> None:
         """Turn an option on or off; one with a value is typed."""
         field, option = self.query_one("#options", Input), event.row.option
         try:
@@ -279,7 +279,7 @@ def _metric_pieces(spec: "MetricSpec") -> list[Piece]:
     return [Piece(f"{spec.title:<25}"), Piece(f" {spec.units[1]} · {spec.peer}", "quiet")]
 
 
-def _source_pieces(row: SourceRow) -> list[Piece]:
+def _make_data_set_pieces(row: SourceRow) -> list[Piece]:
     """Name a data set and count what is in it."""
     ratings = f", {fmt.format_count_with_noun(row.ratings, 'human label')}" if row.ratings else ""
     counts = fmt.format_count_with_noun(row.conversations, "conversation") + ratings

@@ -81,7 +81,7 @@ def group_events(recent: Sequence[tuple[float, RunEvent]]) -> tuple[EventGroup, 
             entries[at] = EventGroup(after, entries[at].last_s, (*entries[at].events, event))
             continue
         before = entries[-1] if entries else None
-        if before is not None and _is_alike(before.events[0], event):
+        if before is not None and _can_group_events(before.events[0], event):
             entries[-1] = EventGroup(after, before.last_s, (*before.events, event))
             continue
         if isinstance(event, WindowAssessed | ItemFinished):
@@ -90,7 +90,7 @@ def group_events(recent: Sequence[tuple[float, RunEvent]]) -> tuple[EventGroup, 
     return tuple(entries)
 
 
-def _is_alike(one: RunEvent, other: RunEvent) -> bool:
+def _can_group_events(one: RunEvent, other: RunEvent) -> bool:
     match one, other:
         case CallRetried(), CallRetried():
             return (one.step, one.error, one.status, one.said) == (

@@ -33,9 +33,9 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
         blind: Leave out what may quote the judge.
     """
     lines: list[Line] = []
-    for moment, words, look in _list_moments(row):
-        lines += _moment_lines(moment, [Piece(words, look)], width)
-    told: list[list[Piece]] = [_score_pieces(row)]
+    for moment, words, look in _list_dated_run_events(row):
+        lines += _format_dated_lines(moment, [Piece(words, look)], width)
+    told: list[list[Piece]] = [_make_scored_count_pieces(row)]
     if row.state is RunState.INTERRUPTED:
         # Who was killed wrote down no time.
         words, look = END_WORDS[row.state]
@@ -43,9 +43,9 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     if history.labels and not blind:
         given = (f"{name} {fmt.format_count(each.claims)}" for name, each in history.labels.items())
         told.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])
-    told += _list_reasons("failed", history.failed, "bad", blind=blind)
-    told += _list_reasons("skipped", history.skipped, "warn", blind=blind)
-    told += _list_reasons("without a score", history.undefined, "warn", blind=blind)
+    told += _iter_reason_count_pieces("failed", history.failed, "bad", blind=blind)
+    told += _iter_reason_count_pieces("skipped", history.skipped, "warn", blind=blind)
+    told += _iter_reason_count_pieces("without a score", history.undefined, "warn", blind=blind)
     if row.missing_verdicts:
         words = f"{fmt.format_count_with_noun(row.missing_verdicts, 'claim')} without a verdict"
         told.append([Piece(words, "bad")])
@@ -58,12 +58,12 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
 
 
-def _moment_lines(moment: datetime, pieces: list[Piece], width: int) -> list[Line]:
+def _format_dated_lines(moment: datetime, pieces: list[Piece], width: int) -> list[Line]:
     at = fit_text(f" {fmt.format_datetime(moment)}", _TIME)
     return wrap(pieces, width - 1, first=[Piece(at, "quiet")])
 
 
-def _list_moments(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
+def _list_dated_run_events(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
     spec = row.spec
     judge = escape_line(spec.judge_title, limit=80).text
     conversations = fmt.format_count_with_noun(row.conversations, "conversation")
@@ -78,7 +78,7 @@ def _list_moments(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
     yield row.finished_at, f"{words} after {fmt.format_duration(seconds)}{pace}", look
 
 
-def _score_pieces(row: RunRow) -> list[Piece]:
+def _make_scored_count_pieces(row: RunRow) -> list[Piece]:
     return [
         Piece(f"{fmt.format_count_with_noun(row.scored, 'conversation')} scored", "good"),
         Piece(f", mean {fmt.format_number(row.score)}" if row.scored else ""),
@@ -87,7 +87,7 @@ def _score_pieces(row: RunRow) -> list[Piece]:
     ]
 
 
-def _list_reasons(
+def _iter_reason_count_pieces(
     what: str, reasons: Mapping[str, int], look: str, *, blind: bool
 ) -> Iterator[list[Piece]]:
     for reason, count in reasons.items():
@@ -97,7 +97,7 @@ def _list_reasons(
         yield [Piece(f"{fmt.format_count(count)} {what}: ", look), escape_text(why, most=300)]
 
 
-def step_total_lines(steps: tuple[StepTotals, ...], width: int) -> list[Line]:
+def format_question_kind_table_lines(steps: tuple[StepTotals, ...], width: int) -> list[Line]:
     """Draw a table of the kinds of questions that were asked, one line each."""
     room = max(4, width - sum(size for _, size in _COLUMNS) - 2)
     heads = "".join(fit_text(name, size, right=True) for name, size in _COLUMNS)
@@ -118,7 +118,7 @@ def step_total_lines(steps: tuple[StepTotals, ...], width: int) -> list[Line]:
     return lines
 
 
-def outlook_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
+def advice_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
     """Say what can be done with a run in which nothing failed."""
     ways = []
     if row.pending:

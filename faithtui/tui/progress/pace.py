@@ -48,7 +48,9 @@ class PaceMeter:
 
         A snapshot that is older than the one before begins another attempt of the run.
         """
-        now = _PaceSample(snapshot.elapsed_s, count_calls(snapshot), snapshot.progress.windows)
+        now = _PaceSample(
+            snapshot.elapsed_s, count_received_replies(snapshot), snapshot.progress.windows
+        )
         if self._samples and now.at_s < self._samples[-1].at_s:
             self._samples.clear()
         # One look from before the minute stays, so that the whole minute is measured.
@@ -68,14 +70,14 @@ class PaceMeter:
         return RunRates((now.calls - then.calls) / minutes, (now.windows - then.windows) / minutes)
 
 
-def count_in_flight(now: RunSnapshot) -> int:
+def count_replies_in_flight(now: RunSnapshot) -> int:
     """Count the replies in flight."""
     if now.gauges is None or not now.gauges.steps:
         return now.progress.in_flight
     return sum(step.in_flight for step in now.gauges.steps)
 
 
-def count_calls(now: RunSnapshot) -> int:
+def count_received_replies(now: RunSnapshot) -> int:
     """Count the answers that were received in this process."""
     if now.gauges is None:
         return now.progress.calls

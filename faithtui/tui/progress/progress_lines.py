@@ -4,19 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.runs.events import Draining, Gauges, RunProgress, RunSnapshot
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.progress.pace import NO_RATES, RunRates, count_calls, count_in_flight
+from faithtui.tui.progress.pace import (
+    NO_RATES,
+    RunRates,
+    count_received_replies,
+    count_replies_in_flight,
+)
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_text,
     field_lines,
     make_line,
-    width_of,
     wrap,
 )
 
@@ -118,7 +123,7 @@ def merge_stored_and_live_totals(run: RunView) -> RunProgress:
     cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
     return replace(
         told,
-        calls=count_calls(now),
+        calls=count_received_replies(now),
         tokens_in=max(told.tokens_in, row.tokens_in),
         tokens_out=max(told.tokens_out, row.tokens_out),
         tokens_cached=max(told.tokens_cached, row.tokens_cached),
@@ -127,7 +132,7 @@ def merge_stored_and_live_totals(run: RunView) -> RunProgress:
     )
 
 
-def state_pieces(run: RunView) -> list[Piece]:
+def make_run_state_and_time_pieces(run: RunView) -> list[Piece]:
     """Say where a run stands, for how long it has been on, and how long it takes."""
     standing, now = run.status, run.snapshot
     pieces = [Piece(standing.words, f"{standing.look} strong")]
@@ -148,7 +153,7 @@ def total_lines(run: RunView, width: int) -> list[Line]:
     done = f"{fmt.format_count(finished)} / {fmt.format_count(planned)}"
     return [
         _bar_line("conversations", finished, planned, [Piece(done)], width),
-        *_outcome_lines(totals, width),
+        *_format_conversation_outcome_lines(totals, width),
         *_cost_lines(run, totals, width),
         *_token_lines(run, totals, width),
         *_status_lines(run, totals, width),
@@ -156,16 +161,16 @@ def total_lines(run: RunView, width: int) -> list[Line]:
 
 
 def _bar_line(name: str, done: int, total: int, pieces: Sequence[Piece], width: int) -> Line:
-    size = max(_LEAST_BAR, width - _NAME - width_of(pieces) - 2)
+    size = max(_LEAST_BAR, width - _NAME - count_cells_of_pieces(pieces) - 2)
     return make_line(
         Piece(f" {name:<{_NAME - 1}}"),
-        Piece(fmt.draw_bar(done, total, size), "human"),
+        Piece(fmt.draw_progress_bar(done, total, size), "human"),
         " ",
         *pieces,
     )
 
 
-def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
+def _format_conversation_outcome_lines(totals: RunProgress, width: int) -> list[Line]:
     waiting = totals.conversations - totals.finished_conversations
     whole = totals.done - totals.incomplete
     words = [
@@ -222,7 +227,7 @@ def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
 def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
-    coming = 0 if now is None else count_in_flight(now)
+    coming = 0 if now is None else count_replies_in_flight(now)
     answers = fmt.format_count_with_noun(coming, "reply in flight", "replies in flight")
 
     def wrap_words(words: str, look: str = "") -> list[Line]:
@@ -275,8 +280,8 @@ def _format_end_reason_lines(run: RunView, totals: RunProgress, width: int) -> l
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
     if run.status is RunStatus.INTERRUPTED:
         reason = "The process that judged this run is gone: it was killed, or its machine is silent"
-    found = integrity_sentence(run.row.spec.metric, run.row.integrity)
-    look = fmt.soundness_look(run.row.integrity)
+    found = format_integrity_sentence(run.row.spec.metric, run.row.integrity)
+    look = fmt.get_soundness_look(run.row.integrity)
     lines = wrap([Piece(found, look)], width - 1, first=[Piece(" ")]) if found else []
     handed_over = run.status is RunStatus.HANDED_OVER
     if reason and handed_over:
@@ -301,7 +306,7 @@ def _format_end_reason_lines(run: RunView, totals: RunProgress, width: int) -> l
             run.keys.fill_in_keys_as_pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2
         )
     if run.snapshot is not None:
-        calls = fmt.format_count_with_noun(count_calls(run.snapshot), "call")
+        calls = fmt.format_count_with_noun(count_received_replies(run.snapshot), "call")
         words = [f"{calls} in {fmt.format_duration(run.snapshot.elapsed_s)}"]
         words += _format_latencies(run.snapshot.gauges)
         lines.append(make_line(Piece(f" {' · '.join(words)}", "quiet")))
@@ -329,7 +334,7 @@ def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int
 def _concurrency_pieces(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
     pieces = [
         Piece(fmt.format_count_with_noun(gauges.workers, "worker"), "strong"),
-        Piece(f" · {fmt.format_count(count_in_flight(now))} in flight"),
+        Piece(f" · {fmt.format_count(count_replies_in_flight(now))} in flight"),
     ]
     if gauges.allowed is not None:
         look = "warn" if gauges.allowed < gauges.workers else "quiet"

@@ -16,7 +16,7 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
-from faithtui.tui.progress.history_lines import history_lines, outlook_lines
+from faithtui.tui.progress.history_lines import advice_lines, history_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
@@ -133,7 +133,7 @@ class ProgressScreen(FaithScreen):
     async def load(self) -> None:
         """Read the run from the store."""
         runs = self.session.store.runs
-        run = self.session.run or await self.read(runs.last_id)
+        run = self.session.run or await self.read(runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, None)
             return
@@ -262,7 +262,7 @@ class ProgressScreen(FaithScreen):
             self._draw_history(row, history)
         failed = fmt.format_count(row.failed)
         if history is not None and not row.failed:
-            self.failed.show(lambda width: outlook_lines(row, width, self.keys), title="What next")
+            self.failed.show(lambda width: advice_lines(row, width, self.keys), title="What next")
         else:
             self._draw_failed(row)
         # Where one of both has the only room, its frame says that the other one is there.
@@ -278,7 +278,7 @@ class ProgressScreen(FaithScreen):
                 Piece(" · ", "quiet"),
                 escape_line(row.spec.judge_title, limit=60),
             ],
-            draw.state_pieces(run),
+            draw.make_run_state_and_time_pieces(run),
         )
 
     def _draw_history(self, row: RunRow, history: RunHistory) -> None:
@@ -307,7 +307,7 @@ class ProgressScreen(FaithScreen):
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
-        self.session.choose_item(item)
+        self.session.choose_conversation(item)
         self.post_message(ShowScreen("review"))
 
     def find_item(self) -> ItemId | None:
@@ -329,7 +329,7 @@ class ProgressScreen(FaithScreen):
 
     def action_review(self) -> None:
         """Review what is finished."""
-        self.session.choose_item(None)
+        self.session.choose_conversation(None)
         self.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -352,7 +352,7 @@ def _read_run(session: Session, run: RunId) -> RunRow:
 def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
     """Read the first conversations that failed: meant for a thread."""
     wanted = parse_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
-    items = session.store.search.find_items(run, wanted, "number")
+    items = session.store.search.list_matching_items(run, wanted, "number")
     return session.store.runs.item_rows(items[:MAX_FAILED_LISTED])
 
 
@@ -360,10 +360,10 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
     """Read what became of a run. Reads all its calls: meant for a thread."""
     run_contents = session.store.run_contents
     return RunHistory(
-        session.store.calls.sum_run_steps(row.id),
-        run_contents.count_reasons(row.id, ItemState.FAILED),
-        run_contents.count_reasons(row.id, ItemState.SKIPPED),
-        run_contents.count_undefined_reasons(row.id),
+        session.store.calls.sum_run_calls_by_question_kind(row.id),
+        run_contents.count_conversations_by_state_reason(row.id, ItemState.FAILED),
+        run_contents.count_conversations_by_state_reason(row.id, ItemState.SKIPPED),
+        run_contents.count_unscored_conversations_by_reason(row.id),
         run_contents.count_judge_labels(row.id),
     )
 
@@ -373,6 +373,6 @@ def _name_runs_ahead(session: Session, run: RunId) -> str:
     waiting = session.waiting_runs
     if run not in waiting:
         return ""
-    on = [snapshot.run for snapshot in session.list_snapshots()]
+    on = [snapshot.run for snapshot in session.list_unfinished_run_snapshots()]
     ahead = [*on, *waiting[: waiting.index(run)]]
     return "run " + " ".join(f"#{each}" for each in ahead) if ahead else "the run before"

@@ -133,7 +133,7 @@ class RunControls(Controller["ProgressScreen"]):
         if run is None:
             return
         before = run.control.workers
-        now = run.control.set_workers(before + direction * max(1, before // 8))
+        now = run.control.set_max_in_flight(before + direction * max(1, before // 8))
         if now == before:
             self.refuse(f"{fmt.format_count_with_noun(now, 'worker')}: there can be 1 to 256")
         else:

@@ -2,8 +2,8 @@
 
 from faithtui.engine.runs.events import StepCount
 from faithtui.store.records import RunHistory, RunRow
-from faithtui.tui.progress.history_lines import step_total_lines
-from faithtui.tui.progress.pace import count_calls
+from faithtui.tui.progress.history_lines import format_question_kind_table_lines
+from faithtui.tui.progress.pace import count_received_replies
 from faithtui.tui.progress.progress_lines import RunView
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line, wrap
@@ -26,7 +26,7 @@ def stage_lines(run: RunView, width: int, history: RunHistory | None = None) -> 
     """
     gauges = None if run.snapshot is None else run.snapshot.gauges
     if gauges is None and history is not None and history.steps:
-        return step_total_lines(history.steps, width)
+        return format_question_kind_table_lines(history.steps, width)
     if gauges is None:
         return _stored_calls_lines(run.row, width)
     if not gauges.steps:
@@ -45,7 +45,7 @@ def stage_title(run: RunView) -> str:
         return "Stages"
     gauges = run.snapshot.gauges
     stored = sum(step.stored for step in gauges.steps) if gauges is not None else 0
-    title = f"Stages · {fmt.format_count_with_noun(count_calls(run.snapshot), 'call')}"
+    title = f"Stages · {fmt.format_count_with_noun(count_received_replies(run.snapshot), 'call')}"
     return f"{title}, {fmt.format_count(stored)} from the store" if stored else title
 
 

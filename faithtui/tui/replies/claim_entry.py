@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.judging.tasks import list_named_units
+from faithtui.domain.judging.tasks import list_numbered_claims_or_statements
 from faithtui.store.records import CallRow
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ClaimEntry:
     """The claim, in one line."""
 
 
-def find_claim_entry(
+def find_call_deciding_claim(
     calls: Sequence[CallRow], requests: "Mapping[int, JudgeRequest]", claim: ClaimInWindow
 ) -> ClaimEntry | None:
     """Find the call that decided a claim.
@@ -61,9 +61,9 @@ def find_claim_entry(
         request = requests.get(call.id)
         if request is None:
             continue
-        units = list_named_units(request.task)
+        units = list_numbered_claims_or_statements(request.task)
         same = [(name, unit) for name, unit in units if normalise_text(unit) == text]
-        if not same and not _has_statement(call, text):
+        if not same and not _has_verdict_on_text(call, text):
             continue
         name, words = same[0] if same else (None, claim.text)
         distance = abs((call.window or 0) - claim.window)
@@ -72,7 +72,7 @@ def find_claim_entry(
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def find_claim_in_prompt(prompt: str, entry: ClaimEntry) -> tuple[int, int] | None:
+def find_claim_span_in_prompt(prompt: str, entry: ClaimEntry) -> tuple[int, int] | None:
     """Give the characters of a prompt that name a claim, its number included; None: nowhere."""
     words = f"[{entry.name}] {entry.text}"
     at = -1 if entry.name is None else prompt.find(words)
@@ -86,7 +86,7 @@ def find_claim_lines_in_reply(lines: Sequence[str], entry: ClaimEntry) -> tuple[
         lines: The reply, as `indent_json` indents it.
         entry: The claim's entry.
     """
-    first = _find_first_line(lines, entry)
+    first = _find_first_reply_line_of_claim(lines, entry)
     if first is None:
         return None
     indent = _indent_of(lines[first])
@@ -96,7 +96,7 @@ def find_claim_lines_in_reply(lines: Sequence[str], entry: ClaimEntry) -> tuple[
     return first, next(closing, first)
 
 
-def _find_first_line(lines: Sequence[str], entry: ClaimEntry) -> int | None:
+def _find_first_reply_line_of_claim(lines: Sequence[str], entry: ClaimEntry) -> int | None:
     if entry.name is None:
         named = next(
             (row for row, each in enumerate(lines) if _is_statement_line_of(each, entry.text)), None
@@ -115,7 +115,7 @@ def _find_first_line(lines: Sequence[str], entry: ClaimEntry) -> int | None:
     return items[number] if number < len(items) else None
 
 
-def _has_statement(call: CallRow, text: str) -> bool:
+def _has_verdict_on_text(call: CallRow, text: str) -> bool:
     """Say whether a reply gives a verdict on a text that it names itself."""
     try:
         reply = json.loads(call.reply.text)

@@ -9,13 +9,13 @@ from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
 from faithtui.tui.input_queue import ModalWindow
-from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_claim_entry
+from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_call_deciding_claim
 from faithtui.tui.replies.reply_lines import (
     TextLines,
-    call_lines,
-    question_lines,
+    format_call_table_lines,
+    format_prompt_lines,
+    get_reply_for_clipboard,
     reply_lines,
-    reply_text,
 )
 from faithtui.tui.replies.show_replies import ConversationReplies
 from faithtui.tui.session import Session
@@ -86,7 +86,7 @@ class RepliesScreen(ModalWindow[None]):
         self._entry = (
             None
             if replies.claim is None
-            else find_claim_entry(replies.calls, replies.questions.requests, replies.claim)
+            else find_call_deciding_claim(replies.calls, replies.questions.requests, replies.claim)
         )
 
     @property
@@ -128,7 +128,7 @@ class RepliesScreen(ModalWindow[None]):
     def _build_call_table_lines(self, width: int) -> list[Line]:
         """Give the table of calls; what its columns are stays in view."""
         self.calls.set_pinned_and_scroll_lines(1 if self._replies.calls else 0, 0)
-        return call_lines(self._replies.calls, self._replies.cost, width)
+        return format_call_table_lines(self._replies.calls, self._replies.cost, width)
 
     @on(RowPane.Moved, "#calls")
     def draw_call(self) -> None:
@@ -148,12 +148,14 @@ class RepliesScreen(ModalWindow[None]):
             entry = None
 
         def build_question(width: int) -> list[Line]:
-            return _scroll_to_entry(
-                self.question, question_lines(request, problem, width, entry), entry
+            return _scroll_to_claim_and_get_lines(
+                self.question, format_prompt_lines(request, problem, width, entry), entry
             )
 
         def build_reply(width: int) -> list[Line]:
-            return _scroll_to_entry(self.reply, reply_lines(call, width, entry), entry)
+            return _scroll_to_claim_and_get_lines(
+                self.reply, reply_lines(call, width, entry), entry
+            )
 
         self.question.show(build_question, title=f"Question {number}", keep=False)
         self.reply.show(build_reply, title=f"Reply {number} · {step}{window}", keep=False)
@@ -186,7 +188,7 @@ class RepliesScreen(ModalWindow[None]):
         """Copy the reply, control characters made visible: what is pasted does nothing."""
         call = self.selected_call
         if call is not None:
-            self.app.copy_to_clipboard(reply_text(call))
+            self.app.copy_to_clipboard(get_reply_for_clipboard(call))
             words = "reply copied, control characters made visible"
             self.query_one(StatusLine).left = (Piece(words, "good"),)
 
@@ -219,7 +221,9 @@ class RepliesScreen(ModalWindow[None]):
         self.query_one(StatusLine).left = (words,)
 
 
-def _scroll_to_entry(pane: Pane, drawn: TextLines, entry: ClaimEntry | None) -> list[Line]:
+def _scroll_to_claim_and_get_lines(
+    pane: Pane, drawn: TextLines, entry: ClaimEntry | None
+) -> list[Line]:
     """Scroll to the claim that is looked for, when a call is shown."""
     if entry is not None and drawn.entry is not None:
         pane.set_pinned_and_scroll_lines(0, max(0, drawn.entry - _LINES_ABOVE))

@@ -10,8 +10,8 @@ from faithtui.domain.text.visible_text import make_visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui.replies.claim_entry import (
     ClaimEntry,
-    find_claim_in_prompt,
     find_claim_lines_in_reply,
+    find_claim_span_in_prompt,
 )
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -48,7 +48,7 @@ _ENTRY_MARK = Piece("▌", "human")
 """Stands before the lines of the claim that is looked for."""
 
 
-def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Line]:
+def format_call_table_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Line]:
     """Draw the calls, a row each, and what they came to."""
     if not calls:
         words = (
@@ -56,7 +56,7 @@ def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Lin
             "they were asked before, for another conversation or another run."
         )
         return wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
-    lines = [make_line(Piece(_join_cells(_HEADS, width), "quiet"))]
+    lines = [make_line(Piece(_format_call_row(_HEADS, width), "quiet"))]
     for row, call in enumerate(calls):
         reply = call.reply
         cells = (
@@ -68,8 +68,10 @@ def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Lin
             "unknown" if reply.cost_nusd is None else fmt.format_money(reply.cost_nusd),
             fmt.format_latency(reply.latency_ms),
         )
-        state, look = ("", "") if call.usable and reply.stop == "ok" else call_state(call)
-        text = _join_cells(cells, width)
+        state, look = (
+            ("", "") if call.usable and reply.stop == "ok" else describe_reply_usability(call)
+        )
+        text = _format_call_row(cells, width)
         room = max(0, width - len(text) - 2)
         if len(state) > room:
             state = _SHORT.get(reply.stop, "odd end" if call.usable else "unusable")
@@ -78,10 +80,10 @@ def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Lin
                 Piece(text), Piece(f" {fit_text(state, room)}" if room else "", look), row=row
             )
         )
-    return [*lines, BLANK, *cost_lines(cost, width)]
+    return [*lines, BLANK, *format_conversation_cost_lines(cost, width)]
 
 
-def _join_cells(cells: Sequence[str], width: int) -> str:
+def _format_call_row(cells: Sequence[str], width: int) -> str:
     number, step, *figures = cells
     sizes = _SIZES[2:]
     room = max(_LEAST_STEP, min(_SIZES[1] + 6, width - _SIZES[0] - sum(sizes) - 12))
@@ -91,7 +93,7 @@ def _join_cells(cells: Sequence[str], width: int) -> str:
     return f"{fit_text(number, _SIZES[0], right=True)} {fit_text(step, room)}{right}"
 
 
-def call_state(call: CallRow) -> tuple[str, str]:
+def describe_reply_usability(call: CallRow) -> tuple[str, str]:
     """Say in words whether a reply could be used, with its look."""
     words = _STOP_WORDS.get(call.reply.stop, "")
     if call.usable:
@@ -99,7 +101,7 @@ def call_state(call: CallRow) -> tuple[str, str]:
     return f"not usable: {words or 'no JSON, or of the wrong shape'}", "bad"
 
 
-def cost_lines(cost: ItemCost, width: int) -> list[Line]:
+def format_conversation_cost_lines(cost: ItemCost, width: int) -> list[Line]:
     """Say what a conversation came to, and each of its windows."""
     pad = [Piece(" ")]
     lines = wrap(
@@ -152,7 +154,7 @@ def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> T
         entry: What to mark in it; None: nothing.
     """
     reply = call.reply
-    state, look = call_state(call)
+    state, look = describe_reply_usability(call)
     asked = "in no form" if reply.rung is None else f"by {WAYS.get(reply.rung, reply.rung)}"
     facts = [Piece(state, f"{look} strong"), _quiet_piece(f"asked {asked}")]
     tokens = f"{_format_count(reply.tokens_in)} tokens in, {_format_count(reply.tokens_out)} out"
@@ -213,7 +215,7 @@ def _indented_lines(texts: Sequence[str], width: int, entry: ClaimEntry | None) 
     return TextLines(lines, at)
 
 
-def question_lines(
+def format_prompt_lines(
     request: "JudgeRequest | None",
     problem: str | None,
     width: int,
@@ -241,7 +243,7 @@ def question_lines(
     for name, said in (("system", request.system), ("prompt", request.prompt)):
         if said:
             lines += [BLANK, make_line(Piece(f" {name}", "quiet strong"))]
-            marked = find_claim_in_prompt(said, entry) if entry and name == "prompt" else None
+            marked = find_claim_span_in_prompt(said, entry) if entry and name == "prompt" else None
             if marked is None:
                 lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
                 continue
@@ -259,7 +261,7 @@ def question_lines(
     return TextLines(lines, at)
 
 
-def reply_text(call: CallRow) -> str:
+def get_reply_for_clipboard(call: CallRow) -> str:
     """Give the reply for a clipboard: control characters are made visible."""
     return make_visible(call.reply.text)
 

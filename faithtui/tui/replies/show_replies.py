@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ItemId
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.replies.claim_entry import ClaimInWindow
@@ -92,9 +92,9 @@ class RawReplies(Controller[FaithScreen]):
             if hidden
             else await self.read(read_conversation_replies, self.session, item, claim)
         )
-        self.screen.call_later(self.show_replies, replies, hidden, terms)
+        self.screen.call_later(self.show_replies_and_record_exposure, replies, hidden, terms)
 
-    def show_replies(
+    def show_replies_and_record_exposure(
         self, replies: ConversationReplies | None, hidden: int, terms: tuple[object, ...]
     ) -> None:
         """Show the calls, and record that the judge's words were seen.
@@ -130,11 +130,11 @@ def count_verdicts_left_to_give(session: "Session", item: ItemId) -> int:
     Where one is not judged to its end, replies are there before their claims: at least one is
     still to come then.
     """
-    view = session.store.runs.review_view(item, session.reviewer)
+    view = session.store.runs.read_review_view(item, session.reviewer)
     queue = session.claim_queue
     revealed = session.revealed | (queue.shown if queue is not None else set())
     sample = queue.sample if queue is not None else None
-    hidden = len(blind_view(view, revealed=revealed, sample=sample).hidden)
+    hidden = len(hide_judge_verdicts(view, revealed=revealed, sample=sample).hidden)
     return max(hidden, int(view.item.state is not ItemState.DONE))
 
 

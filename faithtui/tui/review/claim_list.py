@@ -12,13 +12,13 @@ from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review.lines.claim_rows import (
     ClaimRows,
+    choose_row_layout,
     claim_list_lines,
-    lay_out_rows,
-    mark_cursor,
+    highlight_row_at_cursor,
 )
-from faithtui.tui.review.lines.claims import ClaimListExtras, find_claim_row
+from faithtui.tui.review.lines.claims import ClaimListExtras, get_claim_row_index
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
-from faithtui.tui.review.position import ReviewPosition, is_unanswered, list_claims
+from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict, list_claims
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import RowPane
 
@@ -117,12 +117,12 @@ class ClaimList(RowPane):
         listed = list_claims(view, at.window)
         where = "" if at.window is None else f" in w{at.window + 1}"
         if extras.queue_done is None:
-            done = sum(not is_unanswered(claim) for claim in listed)
+            done = sum(not has_no_reviewer_verdict(claim) for claim in listed)
             count = f"{done}/{len(listed)} done"
         else:  # What is labelled besides, or was before, is not what the title counts.
             answered, queued = extras.queue_done
             count = f"{len(listed)} · {answered}/{queued} of the queue"
-        row = find_claim_row(view, at, at.claim)
+        row = get_claim_row_index(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
         self.is_waiting = False
@@ -144,7 +144,7 @@ class ClaimList(RowPane):
         row: int,
     ) -> list[Line]:
         """Make all lines, or give those of the key before: moving on changes none of them."""
-        layout = lay_out_rows(view, at, width, self.scrollable_content_region.height, spec)
+        layout = choose_row_layout(view, at, width, self.scrollable_content_region.height, spec)
         made_of = (view, spec, extras.highlighted, at.window, layout, extras.range_claims)
         before = self._cached_rows[0]
         # What may be large is the same object when it is the same; the rest is compared.
@@ -157,7 +157,7 @@ class ClaimList(RowPane):
             self._cached_rows = made_of, claim_list_lines(view, at, spec, layout, extras)
         rows = self._cached_rows[1]
         self.set_pinned_and_scroll_lines(rows.heading, 0)
-        return mark_cursor(rows.lines, row)
+        return highlight_row_at_cursor(rows.lines, row)
 
     def action_down(self) -> None:
         """Choose the next claim; in a queue, its next one."""
@@ -173,7 +173,7 @@ class ClaimList(RowPane):
         """Tell that another claim was chosen."""
         self._cursor_moved_callback(row)
 
-    def block_keys(self) -> None:
+    def block_keys_until_redraw(self) -> None:
         """Accept no key until claims are drawn again: what comes next is being read."""
         self._painted_claim, self.is_waiting = None, True
 
@@ -192,7 +192,8 @@ class ClaimList(RowPane):
         )
         if label is not None:
             self.post_message(self.VerdictGiven(self, claim, label))
-            self.block_keys()  # A key that is typed ahead would mean the same claim once more.
+            # A key that is typed ahead would mean the same claim once more.
+            self.block_keys_until_redraw()
 
     def action_want(self, what: str) -> None:
         """Ask for something else to be done with the claim that is on screen."""
@@ -204,7 +205,7 @@ class ClaimList(RowPane):
         if claim is not None:
             self.post_message(self.ActionRequested(self, claim, what))
             if what in ADVANCING_ACTIONS:
-                self.block_keys()
+                self.block_keys_until_redraw()
 
     @property
     def _is_drawn(self) -> bool:

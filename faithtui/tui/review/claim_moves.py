@@ -79,7 +79,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if claim is None:
             return None
         window = position.get_judge_verdict(claim, here.window).window
-        return ClaimInWindow(self.screen.name_claim(claim), claim.text, window)
+        return ClaimInWindow(self.screen.format_claim_name(claim), claim.text, window)
 
     def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""
@@ -108,21 +108,21 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if state is None:
             return
         if self.screen.queue_navigator.cursor is not None:
-            self.screen.queue_navigator.advance(claim, later=later)
+            self.screen.queue_navigator.mark_claim_done_and_advance(claim, later=later)
         elif not self.session.preferences.auto_advance:
             self.screen.update_view(state.position)
         else:
             ahead = position.overlay_pending(
                 state.view, self.session.reviewer, self.screen.writer.pending_verdicts
             )
-            at = position.advance_position(ahead, state.position)
+            at = position.find_position_after_verdict(ahead, state.position)
             if at is None:
                 self.screen.writer.open_next_conversation_when_saved()
             else:
                 self.screen.writer.cancel_opening_next_conversation()
             self.screen.update_view(at or state.position)
             if at is None:
-                self.screen.panes.claims.block_keys()
+                self.screen.panes.claims.block_keys_until_redraw()
 
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
@@ -150,8 +150,10 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.go_to_next_open_claim(direction)
             return
-        at = position.find_next_open(self.screen.view, self.screen.review_position, direction)
+        at = position.find_next_open_claim_position(
+            self.screen.view, self.screen.review_position, direction
+        )
         if at is not None:
             self.screen.update_view(at)
         else:
-            self.screen.loader.load_next_unlabelled(direction)
+            self.screen.loader.load_next_conversation_with_open_claim(direction)

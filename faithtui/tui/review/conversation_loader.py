@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.worker import Worker
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -19,7 +19,11 @@ from faithtui.tui.review.labels.verdict_keys import VERDICT
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.samples.queue import QueuePosition, find_open_item, load_queue_position
+from faithtui.tui.samples.queue import (
+    QueuePosition,
+    find_nearest_open_conversation,
+    load_queue_position,
+)
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece
@@ -83,7 +87,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _read_change_mark(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.find_newest_event()
+        newest = store.reviews.find_newest_event_id()
         rows = store.runs.item_rows([item])
         return (rows[0], newest) if rows else None
 
@@ -98,14 +102,15 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read the conversation again, or the one that was chosen elsewhere."""
         shown = None if self.screen.view is None else self.screen.view.item.id
         if shown is None or self.session.item not in (None, shown):
-            self.screen.panes.claims.block_keys()  # They are not about what is still drawn.
+            # They are not about what is still drawn.
+            self.screen.panes.claims.block_keys_until_redraw()
         if self.screen.writer.in_flight:
             return  # The last save reads again; until then the screen is ahead of the store.
         session = self.session
         # Kept until it is shown: what is being read may be read again before that.
         wanted, turn, item = session.claim, session.turn, session.item
         if item is None:
-            self._hold_keys_while_waiting(self.find_conversation())
+            self._hold_keys_while_waiting(self.choose_conversation_to_review())
         else:
             known = self.screen.view is not None and item == self.screen.view.item.id
             self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
@@ -149,37 +154,43 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.screen.call_later(self.show_loaded, replace(loaded, undone=after))
 
     @run_in_worker("view")
-    async def find_conversation(self) -> None:
+    async def choose_conversation_to_review(self) -> None:
         """Find a conversation to review when none was chosen."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.last_id)
+        run = self.session.run or await self.read(store.runs.find_newest_run_id)
         if run is None:
             words = "There is no run yet: {go.runs}, then {runs.new} starts one."
-            self.screen.call_later(self.show_nothing, self.keys.fill_in_keys(words))
+            self.screen.call_later(self.explain_nothing_to_review, self.keys.fill_in_keys(words))
             return
         self.session.switch_run(run)
         queue = await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(find_open_item, store, self.session.reviewer, queue, None, 1)
+        item = await self.read(
+            find_nearest_open_conversation, store, self.session.reviewer, queue, None, 1
+        )
         if item is None and queue:
             item = queue[0]
         if item is None:
-            self.screen.call_later(self.show_nothing, "This run has no conversations.")
+            self.screen.call_later(self.explain_nothing_to_review, "This run has no conversations.")
             return
-        self.session.choose_item(item)
+        self.session.choose_conversation(item)
         self.screen.call_later(
             self.show_loaded, await self.read(self.read_conversation, item, None, 1)
         )
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("view")
-    async def load_next_unlabelled(self, direction: int, *, after_verdict: bool = False) -> None:
+    async def load_next_conversation_with_open_claim(
+        self, direction: int, *, after_verdict: bool = False
+    ) -> None:
         """Go to the next conversation that has a claim without a verdict."""
         here = self.session.item
         store, run = self.session.store, self.session.run
         if run is None or here is None:
             return
         queue = self.session.item_queue or await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(find_open_item, store, self.session.reviewer, queue, here, direction)
+        item = await self.read(
+            find_nearest_open_conversation, store, self.session.reviewer, queue, here, direction
+        )
         if item is None:
             words = "after" if direction > 0 else "before"
             unit = self.screen.unit_word
@@ -193,7 +204,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
                 bindings = self.screen.active_bindings.items()
                 verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
                 self.input_queue.drop_typed_ahead(verdicts)
-        self.session.choose_item(item)
+        self.session.choose_conversation(item)
         edge = 0 if item == here else direction
         self.screen.call_later(
             self.show_loaded, await self.read(self.read_conversation, item, None, edge)
@@ -206,14 +217,14 @@ class ConversationLoader(Controller["ReviewScreen"]):
         session = self.session
         terms = session.hiding_terms
         mark = self._read_change_mark(item)
-        view = session.store.runs.review_view(item, session.reviewer)
+        view = session.store.runs.read_review_view(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:
             position = None
         elif position is None or position.queue is not queue or position.is_outdated:
             position = load_queue_position(session.store, queue, session.reviewer)
         if session.is_blind:
-            view = blind_view(
+            view = hide_judge_verdicts(
                 view,
                 revealed=session.revealed | (queue.shown if queue is not None else set()),
                 sample=queue.sample if queue is not None else None,
@@ -249,10 +260,10 @@ class ConversationLoader(Controller["ReviewScreen"]):
             if all(each.is_finished for each in self.screen.workers if each.group == "view"):
                 self.load(loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone)
             return
-        self.session.choose_item(loaded.view.item.id)
+        self.session.choose_conversation(loaded.view.item.id)
         if not self.screen.writer.in_flight:
             self.screen.verdicts.clear_pending_flags()
-            self.screen.marking.forget_pending()
+            self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
         self.screen.queue_navigator.switch_queue(loaded.queue_position)
         view = position.overlay_pending(
@@ -265,13 +276,13 @@ class ConversationLoader(Controller["ReviewScreen"]):
             held = any(claim.id == loaded.claim for claim in listed)
             at = ReviewPosition(at.window if held else None, loaded.claim)
         elif loaded.edge:
-            at = position.find_edge_open(view, loaded.edge) or ReviewPosition()
+            at = position.find_first_or_last_open_claim(view, loaded.edge) or ReviewPosition()
         before = self.screen.review_position if same else None
         at = position.fit_position(view, at)
         if not same:
             self.screen.claim_range.clear()
             self.screen.search.clear()
-            self.screen.writer.clear_old_message()
+            self.screen.writer.clear_message_of_other_conversation()
         if not self.session.is_blind:
             # No later label of this reviewer is blind.
             self.session.record_exposure([view.item.id])
@@ -283,7 +294,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             asked_again=loaded.asked_again,
             guideline=loaded.guideline,
         )
-        self.screen.show_state(state, at, fresh=not same)
+        self.screen.show_conversation(state, at, fresh=not same)
         if not loaded.tokenised.is_filled:
             self.compare_rest_of_long_texts(loaded.tokenised)
         self.screen.queue_navigator.read_ahead()
@@ -302,18 +313,18 @@ class ConversationLoader(Controller["ReviewScreen"]):
     async def compare_rest_of_long_texts(self, tokenised: draw_evidence.TokenisedView) -> None:
         """Compare the rest of a long conversation beside the keys, and show what it adds."""
         await self.read(tokenised.compute_lazy_parts)
-        self.screen.call_later(self._show_rest, tokenised)
+        self.screen.call_later(self._redraw_after_comparing_rest, tokenised)
 
-    def _show_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+    def _redraw_after_comparing_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
         state = self.screen.review_state
         if state is not None and state.tokenised is tokenised:
             self.screen.redraw()
 
-    def forget_change_stamp(self) -> None:
+    def force_reload_at_next_change(self) -> None:
         """Read again at the next change of the store, whatever it is."""
         self.mark = None
 
-    def show_nothing(self, words: str) -> None:
+    def explain_nothing_to_review(self, words: str) -> None:
         """Say why there is nothing to review."""
-        self.forget_change_stamp()
+        self.force_reload_at_next_change()
         self.screen.show_empty(words)

@@ -13,7 +13,7 @@ from textual.app import App, SuspendNotSupported
 from faithtui.domain.limits import Limit
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError
-from faithtui.tui.allowed_actions import EDITOR, check_allowed
+from faithtui.tui.allowed_actions import EDITOR, refuse_disallowed_act_in_browser
 
 
 def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
@@ -29,7 +29,7 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
         The text without line ends at its end; or why there is none, in a sentence.
     """
     try:
-        check_allowed(EDITOR, os.environ)
+        refuse_disallowed_act_in_browser(EDITOR, os.environ)
     except ConfigError as error:
         return error
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
@@ -47,7 +47,7 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
                     f"the editor ended with status {done.returncode}: nothing was saved"
                 )
             found = file.read_text(encoding="utf-8", errors="replace").rstrip("\n")
-            problem = limit.find_problem(len(found))
+            problem = limit.find_size_problem(len(found))
             return (
                 found
                 if problem is None

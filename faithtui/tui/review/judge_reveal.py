@@ -46,7 +46,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
-            name = self.screen.name_claim(claim)
+            name = self.screen.format_claim_name(claim)
             words = f"the judge's verdict on {name} revealed, which is recorded"
             self.screen.writer.save_event(claim, Action.REVEALED, words)
         elif claim.id in self.session.revealed:
@@ -121,13 +121,13 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def read_again(self) -> None:
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
         self.screen.queue_navigator.forget_read_ahead()
-        self.screen.panes.claims.block_keys()
+        self.screen.panes.claims.block_keys_until_redraw()
         self.screen.reload()
         if self.screen.writer.in_flight:
-            self._wait_for_saves()
+            self._hold_keys_until_saved()
 
     @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("terms")
-    async def _wait_for_saves(self) -> None:
+    async def _hold_keys_until_saved(self) -> None:
         """Let keys wait for the reading that follows the last save: `reload` leaves it to that."""
         await self.screen.writer.saves_done.wait()

@@ -36,11 +36,11 @@ class ReviewContent:
 
     def count_longest_claim_lines(self, width: int) -> int:
         """Count the lines that the longest claim takes, and one for what is said of it."""
-        return _count_lines(self.claim_characters, width - 4) + 1
+        return _estimate_wrapped_lines(self.claim_characters, width - 4) + 1
 
     def count_longest_exchange_lines(self, width: int) -> int:
         """Count the lines that the longest answer and its question take."""
-        return _count_lines(self.exchange_characters, width - 12) + 3
+        return _estimate_wrapped_lines(self.exchange_characters, width - 12) + 3
 
 
 EMPTY = ReviewContent()
@@ -99,15 +99,19 @@ def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewConten
         # They need what they need; their claims take what is left.
         needed = _count_window_lines(width, content)
         if room - needed >= LEAST_LIST:
-            return _stack(0, 0, width, height, (*above, (pane, needed), ("claims", 0), *below))
-    return _stack(0, 0, width, height, (*above, (pane, 0), *below))
+            return _stack_panes(
+                0, 0, width, height, (*above, (pane, needed), ("claims", 0), *below)
+            )
+    return _stack_panes(0, 0, width, height, (*above, (pane, 0), *below))
 
 
 def _plan_tiny(width: int, height: int) -> Plan:
     """Keep the claim, its evidence and the verdict; the question stands above the evidence."""
     strip = min(4, height // 3)
     claims = min(3, (height - strip) // 2)
-    return _stack(0, 0, width, height, (("claims", claims), ("evidence", 0), ("verdict", strip)))
+    return _stack_panes(
+        0, 0, width, height, (("claims", claims), ("evidence", 0), ("verdict", strip))
+    )
 
 
 def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
@@ -116,7 +120,7 @@ def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
     left = max(26, width * 43 // 100)
     claims = _clamp(content.claims + 2, 4, max(4, top * 36 // 100))
     return {
-        **_stack(0, 0, left, top, (("transcript", 0), ("claims", claims))),
+        **_stack_panes(0, 0, left, top, (("transcript", 0), ("claims", claims))),
         **_place_claim_and_evidence(
             left, width - left, top, content, 0, most=4 if height >= 20 else 2
         ),
@@ -156,7 +160,7 @@ def _plan_wide(width: int, height: int, content: ReviewContent) -> Plan:
     return {
         **_place_claims_column(0, first, height, content, "windows", 0),
         **_place_claim_and_evidence(first, second, height, content, height * 42 // 100),
-        **_stack(
+        **_stack_panes(
             first + second,
             0,
             third,
@@ -171,13 +175,13 @@ def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
     third = max(44, width * 24 // 100)
     second = width - first - third
     verdict = _clamp(height * 36 // 100, 7, 18)
-    guideline = _guideline_row(content, height)
+    guideline = _plan_guideline_height(content, height)
     return {
-        **_stack(0, 0, first, height, (("transcript", 0), *guideline)),
+        **_stack_panes(0, 0, first, height, (("transcript", 0), *guideline)),
         **_place_claim_and_evidence(
             first, second, height, content, 0, references=height * 30 // 100
         ),
-        **_stack(first + second, 0, third, height, (("claims", 0), ("verdict", verdict))),
+        **_stack_panes(first + second, 0, third, height, (("claims", 0), ("verdict", verdict))),
     }
 
 
@@ -189,29 +193,29 @@ def _place_claims_column(
     least = 7
     room = height - verdict
     if not content.has_content_for_pane(below) or room < 2 * least:
-        return _stack(x, 0, width, height, (("claims", 0), *last))
+        return _stack_panes(x, 0, width, height, (("claims", 0), *last))
     claims = _clamp(2 * content.claims + 6, least, max(least, room * 66 // 100))
     if below == "windows":
         # The windows need what they need; the claims take what is left.
         lines = _clamp(_count_window_lines(width, content), least, room * 40 // 100)
-        return _stack(x, 0, width, height, (("claims", 0), ("windows", max(1, lines)), *last))
-    return _stack(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
+        return _stack_panes(x, 0, width, height, (("claims", 0), ("windows", max(1, lines)), *last))
+    return _stack_panes(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
 
 
 def _place_exchange_column(
     x: int, width: int, height: int, content: ReviewContent, verdict: int
 ) -> Plan:
     """Place question and answer, the guideline, the claims and the verdict below each other."""
-    guideline = _guideline_row(content, height)
+    guideline = _plan_guideline_height(content, height)
     room = height - verdict - sum(lines for _, lines in guideline)
     spare = room - content.count_longest_exchange_lines(width) - 2
     least = 5 if guideline else 8
     claims = max(4, min(_clamp(spare, least, room // 2), content.claims + 3))
     rows = (("transcript", 0), *guideline, ("claims", claims), ("verdict", verdict))
-    return _stack(x, 0, width, height, rows)
+    return _stack_panes(x, 0, width, height, rows)
 
 
-def _guideline_row(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
+def _plan_guideline_height(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
     return (("guideline", _clamp(content.guideline_lines + 2, 3, height * 3 // 10)),)
@@ -246,7 +250,7 @@ def _place_claim_and_evidence(
     if content.has_card:
         rows.append(("card", _clamp(content.count_longest_claim_lines(width), 1, most) + 2))
     last = [("truths", references)] if references and content.has_references else []
-    return _stack(x, 0, width, height, (*rows, ("evidence", 0), *last))
+    return _stack_panes(x, 0, width, height, (*rows, ("evidence", 0), *last))
 
 
 def _count_window_lines(width: int, content: ReviewContent) -> int:
@@ -255,7 +259,7 @@ def _count_window_lines(width: int, content: ReviewContent) -> int:
     return each * content.windows + 4
 
 
-def _stack(
+def _stack_panes(
     x: int, y: int, width: int, height: int, rows: Sequence[tuple[str, int]]
 ) -> dict[str, Box]:
     """Put panes below each other; the one with 0 lines takes what the others leave."""
@@ -272,6 +276,6 @@ def _clamp(value: int, least: int, most: int) -> int:
     return max(least, min(value, most))
 
 
-def _count_lines(characters: int, width: int) -> int:
+def _estimate_wrapped_lines(characters: int, width: int) -> int:
     """Count the lines of a text; words that do not fit leave a tenth of each line blank."""
     return -(-characters * 11 // (10 * max(1, width)))

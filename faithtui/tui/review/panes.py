@@ -12,7 +12,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import capitalise, name_references
+from faithtui.tui.metric_view import capitalise, get_reference_noun_plural
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
@@ -27,9 +27,9 @@ from faithtui.tui.review.layout import (
 )
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.claim_card import claim_card, find_nearest_sentence
+from faithtui.tui.review.lines.claim_card import claim_card_lines, find_nearest_sentence
 from faithtui.tui.review.lines.references import judge_named_reference_lines, reference_lines
-from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
+from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange_turn_range
 from faithtui.tui.review.lines.verdict import VerdictView, uses_strip_layout, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
@@ -151,7 +151,7 @@ class ReviewPanes(Panes):
         unit = capitalise(spec.units[0])
         best = state.passages[0] if state.passages else None
         self.card.show(
-            lambda width: claim_card(
+            lambda width: claim_card_lines(
                 view,
                 claim,
                 spec,
@@ -175,7 +175,7 @@ class ReviewPanes(Panes):
     def _draw_references(self, state: ReviewState, moved: bool) -> None:
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = state.view, state.position, state.claim, state.spec
-        title = capitalise(name_references(spec))
+        title = capitalise(get_reference_noun_plural(spec))
         if claim is not None and spec.references_are_facts:
             window = position.get_judge_verdict(claim, at.window).window
             title += f" for {spec.units[0]} {claim.number} in w{window + 1}"
@@ -210,7 +210,7 @@ class ReviewPanes(Panes):
                 lambda pane: partial(plan_zoomed_review, pane, content=content),
             )
 
-    def zoom_next_of(self, panes: Sequence[str]) -> None:
+    def cycle_zoom_through_panes(self, panes: Sequence[str]) -> None:
         """Enlarge the first of some panes, or the one after that which is, or none."""
         worth = [each for each in panes if self._has_content_for_pane(each)]
         at = worth.index(self.zoomed_id) + 1 if self.zoomed_id in worth else 0
@@ -258,13 +258,13 @@ class ReviewPanes(Panes):
         passages, chosen = state.passages, state.position.passage
 
         def build_lines(width: int) -> Sequence[Line]:
-            above = self._exchange_lines_above(state, width)
+            above = self._exchange_lines_above_passages(state, width)
             self.evidence.set_pinned_and_scroll_lines(len(above), 0)
             return [
                 *above,
-                *self._reference_lines_above(state, width),
+                *self._message_lines_above_passages(state, width),
                 *self._passage_lines(state, width)[0],
-                *self._judge_fact_lines(state, width),
+                *self._fact_lines_below_passages(state, width),
             ]
 
         ranked = any(each.is_ranked for each in passages)
@@ -287,8 +287,8 @@ class ReviewPanes(Panes):
             lines, starts = self._passage_lines(state, width)
             chosen = state.position.passage
             end = starts[chosen + 1] - 1 if chosen + 1 < len(starts) else len(lines) - 1
-            above = len(self._exchange_lines_above(state, width))
-            above += len(self._reference_lines_above(state, width))
+            above = len(self._exchange_lines_above_passages(state, width))
+            above += len(self._message_lines_above_passages(state, width))
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
     def show_empty(self, words: str) -> None:
@@ -304,12 +304,12 @@ class ReviewPanes(Panes):
             lambda width: [BLANK, *draw_claims.wrap_sentence(words, width)], title="Claims"
         )
 
-    def _exchange_lines_above(self, state: ReviewState, width: int) -> list[Line]:
+    def _exchange_lines_above_passages(self, state: ReviewState, width: int) -> list[Line]:
         """Draw the question and what is judged above the passages, where they have no pane."""
         claim, turns = state.claim, state.view.turns
         if self.transcript.display or claim is None:
             return []
-        first, answer = find_exchange(state.view, claim.turn)
+        first, answer = find_exchange_turn_range(state.view, claim.turn)
         asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
         lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
         if self.card.display:
@@ -320,7 +320,7 @@ class ReviewPanes(Panes):
         name = [Piece(f" {state.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(said, width - 1, first=name, most=2)]
 
-    def _reference_lines_above(self, state: ReviewState, width: int) -> list[Line]:
+    def _message_lines_above_passages(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands above the passages: messages, where they have no pane."""
         if state.claim is None or self.truths.display:
             return []
@@ -336,7 +336,7 @@ class ReviewPanes(Panes):
         )
         return [*lines, BLANK]
 
-    def _judge_fact_lines(self, state: ReviewState, width: int) -> list[Line]:
+    def _fact_lines_below_passages(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands below the passages: facts the judge named, where they have no pane."""
         claim, spec = state.claim, state.spec
         if self.truths.display or not spec.references_are_facts or claim is None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from faithtui.domain.annotations import Action, HumanVerdict, choose_action
+from faithtui.domain.annotations import Action, HumanVerdict, choose_action_of_verdict_event
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
@@ -27,7 +27,7 @@ def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
     return tuple(claim for claim in view.claims if claim.id in held)
 
 
-def is_unanswered(claim: ClaimView) -> bool:
+def has_no_reviewer_verdict(claim: ClaimView) -> bool:
     """Say whether the reviewer gave no verdict yet; one in bulk or taken over is one."""
     return claim.mine is None or claim.mine.verdict is None
 
@@ -64,7 +64,9 @@ def fit_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
         window, claims = None, view.claims
     if any(claim.id == focus.claim for claim in claims):
         return replace(focus, window=window)
-    start = next((claim for claim in claims if is_unanswered(claim)), claims[0] if claims else None)
+    start = next(
+        (claim for claim in claims if has_no_reviewer_verdict(claim)), claims[0] if claims else None
+    )
     return ReviewPosition(window, start.id if start else None)
 
 
@@ -88,7 +90,7 @@ def move_by_windows(view: ReviewView, focus: ReviewPosition, by: int) -> ReviewP
     return fit_position(view, ReviewPosition(window, focus.claim, focus.passage))
 
 
-def advance_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition | None:
+def find_position_after_verdict(view: ReviewView, focus: ReviewPosition) -> ReviewPosition | None:
     """Go on after a verdict: the next claim, else the first open one of a later window.
 
     Returns:
@@ -103,26 +105,26 @@ def advance_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition 
     for row in view.windows:
         if row.position > focus.window:
             for claim in list_claims(view, row.position):
-                if is_unanswered(claim) and claim.id != focus.claim:
+                if has_no_reviewer_verdict(claim) and claim.id != focus.claim:
                     return ReviewPosition(row.position, claim.id)
     return None
 
 
-def find_next_open(
+def find_next_open_claim_position(
     view: ReviewView, focus: ReviewPosition, direction: int
 ) -> ReviewPosition | None:
     """Go to the next (1) or previous (-1) claim without a verdict; None when there is none."""
     claims = list_claims(view, focus.window)
     here = _find_index(claims, focus.claim)
     order = claims[here + 1 :] if direction > 0 else claims[:here][::-1]
-    found = next((claim for claim in order if is_unanswered(claim)), None)
+    found = next((claim for claim in order if has_no_reviewer_verdict(claim)), None)
     return ReviewPosition(focus.window, found.id) if found else None
 
 
-def find_edge_open(view: ReviewView, direction: int) -> ReviewPosition | None:
+def find_first_or_last_open_claim(view: ReviewView, direction: int) -> ReviewPosition | None:
     """Find the first (1) or last (-1) claim without a verdict; None when there is none."""
     order = view.claims if direction > 0 else view.claims[::-1]
-    found = next((claim for claim in order if is_unanswered(claim)), None)
+    found = next((claim for claim in order if has_no_reviewer_verdict(claim)), None)
     return ReviewPosition(None, found.id) if found else None
 
 
@@ -164,10 +166,10 @@ def restore_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> Revie
 def get_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
     """Name the act of giving a verdict, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden
-    return choose_action(verdict, claim.home_verdict.label, saw_judge=saw)
+    return choose_action_of_verdict_event(verdict, claim.home_verdict.label, saw_judge=saw)
 
 
-def list_range(
+def list_claims_in_range(
     view: ReviewView, focus: ReviewPosition, anchor: ClaimId | None
 ) -> tuple[ClaimView, ...]:
     """List the claims from a marked one to the chosen one, both included, in the list's order.

@@ -70,15 +70,15 @@ class QueueNavigator(Controller["ReviewScreen"]):
     def go_to_entry(self, entry: tuple[ItemId, ClaimId]) -> None:
         """Show a claim of the queue, at once where it was read ahead."""
         item, claim = entry
-        self.session.choose_item(item)
+        self.session.choose_conversation(item)
         if self.screen.view is not None and self.screen.view.item.id == item:
             self.screen.update_view(ReviewPosition(None, claim), fresh=True)
             return
         ready = self.conversations_ahead.pop(item, None)
         if ready is None or ready.hiding_terms != self.session.hiding_terms:
-            self.screen.panes.claims.block_keys()
+            self.screen.panes.claims.block_keys_until_redraw()
             # A save that ends meanwhile reads again, and must come to the same claim.
-            self.session.choose_item(item, claim)
+            self.session.choose_conversation(item, claim)
             self.screen.loader.load(item, claim, 0)
             return
         self.screen.loader.show_loaded(replace(ready, claim=claim))
@@ -91,7 +91,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
         if self.cursor is None:
             return
         here = self.session.item
-        for item in dict.fromkeys(item for item, _ in self.cursor.list_next(CLAIMS_READ_AHEAD)):
+        for item in dict.fromkeys(
+            item for item, _ in self.cursor.list_next_open_claims(CLAIMS_READ_AHEAD)
+        ):
             if item != here and item not in self.conversations_ahead:
                 read = self.screen.loader.read_conversation
                 self.screen.call_later(self.keep_read_ahead, await self.read(read, item, None, 0))
@@ -104,7 +106,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         ):
             return
         wanted = (
-            {item for item, _ in self.cursor.list_next(CLAIMS_READ_AHEAD)}
+            {item for item, _ in self.cursor.list_next_open_claims(CLAIMS_READ_AHEAD)}
             if self.cursor is not None
             else set()
         )
@@ -122,7 +124,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.cursor = position
             self.forget_read_ahead()
 
-    def advance(self, claim: ClaimId, *, later: bool) -> None:
+    def mark_claim_done_and_advance(self, claim: ClaimId, *, later: bool) -> None:
         """Go on after a claim of the queue was answered or put off."""
         if self.cursor is None:
             return
@@ -130,15 +132,15 @@ class QueueNavigator(Controller["ReviewScreen"]):
         if not self.session.preferences.auto_advance:
             self.screen.redraw()
             return
-        following = self.cursor.list_next(1)
+        following = self.cursor.list_next_open_claims(1)
         if following:
             self.go_to_entry(following[0])
         else:
             self.screen.redraw()
-            self.screen.panes.claims.block_keys()
+            self.screen.panes.claims.block_keys_until_redraw()
         if not following or (later and following[0][1] in self.cursor.skipped_claims):
             # Only what was put off is left.
-            self.report_queue_outcome(self.cursor.queue)
+            self.close_and_report_finished_queue(self.cursor.queue)
 
     def count_answers(self, view: ReviewView) -> tuple[int, int] | None:
         """Count the claims of a conversation that are answered in the queue, and all it has of it.
@@ -179,7 +181,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Go to the next or the previous open claim of the queue."""
         if self.cursor is None:
             return
-        following = self.cursor.list_next(1)
+        following = self.cursor.list_next_open_claims(1)
         entry = (
             self.cursor.find_previous_open()
             if direction < 0
@@ -220,9 +222,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("queue")
-    async def report_queue_outcome(self, queue: ClaimQueue) -> None:
+    async def close_and_report_finished_queue(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
-        from faithtui.engine.review.samples.sample_queues import close_finished_queue
+        from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
 
         position = self.cursor
         await self.screen.writer.saves_done.wait()
@@ -231,7 +233,10 @@ class QueueNavigator(Controller["ReviewScreen"]):
         end = None
         if queue.sample is not None:
             end = await self.read(
-                close_finished_queue, self.session.store, queue.sample, self.session.reviewer
+                read_outcome_and_close_spot_check,
+                self.session.store,
+                queue.sample,
+                self.session.reviewer,
             )
         self.screen.call_later(self.show_outcome, queue, end)
 

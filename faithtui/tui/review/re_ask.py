@@ -74,21 +74,21 @@ class ReAsk(Controller["ReviewScreen"]):
         elif self.claim_being_asked is not None:
             self.refuse("the judge is being asked already: one at a time")
         else:
-            self.read_call_cost(claim, view)
+            self.estimate_and_confirm_call_cost(claim, view)
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("price")
-    async def read_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
+    async def estimate_and_confirm_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""
         cost = await self.read(estimate_call_cost, self.session, view.run, view.item.id)
-        self.screen.call_later(self.confirm_call_cost, claim.id, cost)
+        self.screen.call_later(self.confirm_cost_and_ask_again, claim.id, cost)
 
-    def confirm_call_cost(self, about: ClaimId, cost: CallCost) -> None:
+    def confirm_cost_and_ask_again(self, about: ClaimId, cost: CallCost) -> None:
         """Ask whether it may cost something; what is free is asked at once."""
         claim, view = self.screen.claim, self.screen.view
         if claim is None or view is None or claim.id != about:
             return
-        item, name = view.item.id, self.screen.name_claim(claim)
+        item, name = view.item.id, self.screen.format_claim_name(claim)
         if cost.is_free:
             self.ask_again(item, claim.id, name)
             return
@@ -122,9 +122,9 @@ class ReAsk(Controller["ReviewScreen"]):
             raise
         finally:
             self.claim_being_asked = None
-        self.screen.call_later(self.show_asked_again, fresh)
+        self.screen.call_later(self.show_fresh_verdict_and_reload, fresh)
 
-    def show_asked_again(self, fresh: FreshVerdict) -> None:
+    def show_fresh_verdict_and_reload(self, fresh: FreshVerdict) -> None:
         """Say what the judge says now, and read the conversation again."""
         state = self.screen.review_state
         self.screen.queue_navigator.forget_read_ahead()

@@ -42,9 +42,9 @@ from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.screen.blind_mode import BlindMode
-from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
+from faithtui.tui.screen.main_screen import FaithScreen, conversation_tab_pieces
 from faithtui.tui.session import Session
-from faithtui.tui.theme.lines import Piece, width_of
+from faithtui.tui.theme.lines import Piece, count_cells_of_pieces
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.scroll_pane import RowPane
 
@@ -178,7 +178,7 @@ class ReviewScreen(FaithScreen):
         """Find a claim of the conversation; None: it is not here any more."""
         return None if self.view is None else position.find_claim(self.view, claim)
 
-    def name_claim(self, claim: ClaimView) -> str:
+    def format_claim_name(self, claim: ClaimView) -> str:
         """Name a claim on the status line."""
         return f"{self.unit_word} {claim.number}"
 
@@ -199,7 +199,7 @@ class ReviewScreen(FaithScreen):
         self.review_state = None
         self.verdicts.forget_last_verdict()
         self.claim_range.clear()
-        self.loader.forget_change_stamp()
+        self.loader.force_reload_at_next_change()
         self.search.clear()
         self.writer.clear()
 
@@ -214,7 +214,7 @@ class ReviewScreen(FaithScreen):
         words = self.session_line.words
         return (Piece(words, "quiet"),) if words else ()
 
-    def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
+    def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
         self.review_state = state
         self.update_view(at, fresh=fresh)
@@ -245,6 +245,7 @@ class ReviewScreen(FaithScreen):
             self.writer.start_claim_clock()
         if self.queue_navigator.cursor is not None:
             self.queue_navigator.cursor.move_to(at.claim)
+        chosen = position.list_claims_in_range(view, at, self.claim_range.start)
         self.review_state = replace(
             before,
             view=view,
@@ -253,22 +254,20 @@ class ReviewScreen(FaithScreen):
             per_interaction=self.evidence.per_interaction,
             last_act_words=self.writer.last_act_words,
             extras=ClaimListExtras(
-                frozenset(
-                    each.id for each in position.list_range(view, at, self.claim_range.start)
-                ),
+                frozenset(each.id for each in chosen),
                 self.search.highlighted_claims,
                 self.keys,
                 self.queue_navigator.count_answers(view),
             ),
         )
         if self.session.item != view.item.id:
-            self.session.choose_item(view.item.id)  # Another one is not wanted any more.
+            self.session.choose_conversation(view.item.id)  # Another one is not wanted any more.
         with self.app.batch_update():
             self.panes.draw_all(self.review_state, moved=moved)
             self._update_title(self.review_state)
 
     def _update_title(self, state: ReviewState) -> None:
-        room = self.size.width - width_of(self.title_pieces())
+        room = self.size.width - count_cells_of_pieces(self.title_pieces())
         cursor, blind = self.queue_navigator.cursor, self.session.is_blind
         self.set_title(*title_pieces(state, cursor, room, blind=blind))
 
@@ -330,7 +329,7 @@ class ReviewScreen(FaithScreen):
         """Let escape drop the range."""
         if event.key == "escape" and self.claim_range.start is not None:
             event.stop()
-            self.claim_range.drop_range()
+            self.claim_range.drop_range_with_message()
 
     # Other screens and windows
 
@@ -343,7 +342,7 @@ class ReviewScreen(FaithScreen):
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tab_pieces(self.TITLE_WORDS, self.keys("review.metrics"))
+        return conversation_tab_pieces(self.TITLE_WORDS, self.keys("review.metrics"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""

@@ -4,7 +4,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
-from faithtui.tui.review.position import is_unanswered
+from faithtui.tui.review.position import has_no_reviewer_verdict
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class SessionLine(Controller["ReviewScreen"]):
             return ""
         cursor = self.screen.queue_navigator.cursor
         if cursor is None:
-            left, where = sum(map(is_unanswered, view.claims)), "here"
+            left, where = sum(map(has_no_reviewer_verdict, view.claims)), "here"
         else:
             left, where = len(cursor.queue.entries) - len(cursor.answered_claims), "in the queue"
         timer = self.session.preferences.timer
@@ -43,7 +43,9 @@ class SessionLine(Controller["ReviewScreen"]):
         """Read how far the annotator has come."""
         queue, run = self.session.claim_queue, self.session.run
         if run is not None:
-            self.screen.call_later(self._show_facts, await self.read(self._read_facts, queue, run))
+            self.screen.call_later(
+                self._keep_and_show_facts, await self.read(self._read_facts, queue, run)
+            )
 
     def forget(self) -> None:
         """Say nothing of what was read before."""
@@ -70,6 +72,6 @@ class SessionLine(Controller["ReviewScreen"]):
             known[1],
         )
 
-    def _show_facts(self, facts: "SessionFacts") -> None:
+    def _keep_and_show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts
         self.screen.show_run_progress()

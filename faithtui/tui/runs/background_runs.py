@@ -69,7 +69,11 @@ class BackgroundRuns:
     def begin_next(self) -> None:
         """Begin the next run that waits, once the one before is through."""
         session = self.app.session
-        if not session.waiting_runs or self._about_to_begin or session.list_snapshots():
+        if (
+            not session.waiting_runs
+            or self._about_to_begin
+            or session.list_unfinished_run_snapshots()
+        ):
             return
         before = session.process_runs[-1] if session.process_runs else None
         through = (RunState.DONE, RunState.WAITING)
@@ -128,7 +132,7 @@ class BackgroundRuns:
         session = self.app.session
         for run in session.process_runs:
             run.yield_to_ui(YIELD_AFTER_KEY_S)
-        if session.is_open and session.list_snapshots():
+        if session.is_open and session.list_unfinished_run_snapshots():
             session.store.delay_non_urgent_writes(YIELD_AFTER_KEY_S)
 
     def raise_bugs(self) -> None:
@@ -148,7 +152,7 @@ def _save_planned_runs(session: Session, requests: Sequence[RunRequest]) -> list
     """Write runs down as planned, after all of them were checked."""
     from faithtui.engine.runs import run_planner
 
-    return run_planner.plan_runs(session.store, requests, session.get_run_environment())
+    return run_planner.save_planned_runs(session.store, requests, session.get_run_environment())
 
 
 def _begin_background_run(session: Session, run: "RunId") -> "BackgroundRun":

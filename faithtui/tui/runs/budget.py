@@ -15,8 +15,8 @@ from faithtui.store.records import RunRow
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import (
-    format_tokens_input,
     format_typed_dollars,
+    format_typed_tokens,
     parse_typed_dollars,
     parse_typed_tokens,
 )
@@ -66,7 +66,7 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
                 )
                 yield Label("tokens")
                 yield PlainInput(
-                    value=format_tokens_input(spec.budget_tokens), id="tokens", compact=True
+                    value=format_typed_tokens(spec.budget_tokens), id="tokens", compact=True
                 )
             yield Label("", id="problem")
             yield KeyBar(id="keys")
@@ -85,11 +85,11 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
     def action_save(self) -> None:
         """Answer with the budget."""
         try:
-            self.dismiss(self._read_fields())
+            self.dismiss(self._read_caps_from_fields())
         except ConfigError as error:
             self.query_one("#problem", Label).update(Content(str(error)))
 
-    def _read_fields(self) -> BudgetCaps:
+    def _read_caps_from_fields(self) -> BudgetCaps:
         """Read the fields.
 
         Raises:

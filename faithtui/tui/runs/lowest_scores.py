@@ -34,7 +34,7 @@ class LowestScores(RowPane):
         self._run: RunRow | None = None
         self._items: tuple[ItemRow, ...] = ()
 
-    def show_run(
+    def show_lowest_conversations(
         self, row: RunRow | None, spec: "MetricSpec | None", found: "RunFigures | None"
     ) -> None:
         """List the conversations of a run.
@@ -58,8 +58,8 @@ class LowestScores(RowPane):
         # Later than the first paint, as it brings the store.
         from faithtui.tui.conversations.conversation_lines import (
             RowOptions,
+            format_conversation_row,
             format_list_heading,
-            item_line,
         )
 
         items = self._items
@@ -70,7 +70,7 @@ class LowestScores(RowPane):
             return [
                 format_list_heading(spec, width),
                 *(
-                    Line(item_line(each, options, width, here=False).pieces, number)
+                    Line(format_conversation_row(each, options, width, here=False).pieces, number)
                     for number, each in enumerate(items)
                 ),
             ]
@@ -84,5 +84,5 @@ class LowestScores(RowPane):
         event.stop()
         if self._run is not None and event.row < len(self._items):
             self._session.switch_run(self._run.id)
-            self._session.choose_item(self._items[event.row].id)
+            self._session.choose_conversation(self._items[event.row].id)
             self.post_message(ShowScreen("review"))

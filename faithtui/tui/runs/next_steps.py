@@ -65,10 +65,12 @@ class RunKnowledge:
 
 def list_next_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> tuple[NextStep, ...]:
     """List what can be done next with a run, most urgent first."""
-    return (*_list_run_steps(row, spec, known), *_list_label_steps(row, spec, known))
+    return (*_list_completion_steps(row, spec, known), *_list_label_steps(row, spec, known))
 
 
-def _list_run_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> Iterator[NextStep]:
+def _list_completion_steps(
+    row: RunRow, spec: "MetricSpec", known: RunKnowledge
+) -> Iterator[NextStep]:
     """List what is to be done before the run is complete, and its figures sound."""
     if known.is_under_way or row.state is RunState.RUNNING:
         judged = f"{row.conversations - row.pending} of {row.conversations} conversations judged"
@@ -110,13 +112,13 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
     if queues is not None and queues.open_sample is not None:
         sample = queues.open_sample
         words = f"resume the sample: {sample.remaining} of {sample.size} {spec.units[1]} left"
-        words += f", about {_minutes(sample.remaining * queues.pace_s)}"
+        words += f", about {_format_minutes(sample.remaining * queues.pace_s)}"
         yield NextStep("go.queues", "screen('queues')", words)
     elif queues is not None and row.labelled < row.claims:
         if not queues.has_samples:
             count = min(queues.spot_check_size, row.claims)
             words = f"spot-check {count} random {spec.units[count != 1]}, blind, "
-            words += f"about {_minutes(count * queues.pace_s)}"
+            words += f"about {_format_minutes(count * queues.pace_s)}"
             yield NextStep("runs.spot-check", "spot_check", words)
         elif trust is not None and trust.corrected.value is None:
             words = f"draw a random sample of {spec.units[1]}: it allows a corrected rate"
@@ -150,5 +152,5 @@ def _list_judge_verdict_steps(spec: "MetricSpec", known: RunKnowledge) -> Iterat
         yield NextStep("runs.agreement", "screen('agreement')", words)
 
 
-def _minutes(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     return f"{max(1, round(seconds / 60))} min"

@@ -102,7 +102,7 @@ class RunActions(Controller["RunsScreen"]):
             self.refuse(f"{format_run_names(busy)} is under way: archive it when it is through")
             return
         runs = tuple(row.id for row in targets if back or row.archived_at is None)
-        self.archive_runs(runs, archived=not back)
+        self.archive_or_restore_runs(runs, archived=not back)
 
     def action_undo(self) -> None:
         """Take back the last archiving."""
@@ -110,7 +110,7 @@ class RunActions(Controller["RunsScreen"]):
             self.show_message(Piece("nothing was archived here that could be undone", "warn"))
             return
         runs, archived = self.done_archivings.pop()
-        self.archive_runs(runs, archived=not archived, how="undone")
+        self.archive_or_restore_runs(runs, archived=not archived, how="undone")
 
     def action_redo(self) -> None:
         """Archive again."""
@@ -118,18 +118,18 @@ class RunActions(Controller["RunsScreen"]):
             self.show_message(Piece("nothing to redo", "warn"))
             return
         runs, archived = self.undone_archivings.pop()
-        self.archive_runs(runs, archived=archived, how="redone")
+        self.archive_or_restore_runs(runs, archived=archived, how="redone")
 
     @run_in_worker("archive", exclusive=False)
-    async def archive_runs(
+    async def archive_or_restore_runs(
         self, runs: tuple[RunId, ...], *, archived: bool, how: str = "done"
     ) -> None:
         """Write it down."""
         kept = self.session.store.runs
         await self.read(kept.archive if archived else kept.restore, runs)
-        self.screen.call_later(self.show_archived, runs, archived, how)
+        self.screen.call_later(self.reload_and_show_archived, runs, archived, how)
 
-    def show_archived(self, runs: tuple[RunId, ...], archived: bool, how: str) -> None:
+    def reload_and_show_archived(self, runs: tuple[RunId, ...], archived: bool, how: str) -> None:
         """Read the list again and say what happened.
 
         Args:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.label_sets import LabelSet
-from faithtui.domain.scores import format_left_out
+from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import format_unit_count
@@ -79,7 +79,7 @@ def step_lines(
     return lines + reading
 
 
-def run_details(
+def run_detail_lines(
     row: RunRow | None,
     metric: "MetricSpec | None",
     width: int,
@@ -124,7 +124,7 @@ def run_details(
         lines += wrap(pieces, width - 1, first=[Piece(" ")])
     lines += integrity_lines(row.integrity, metric, width)
     named: list[tuple[str, list[Piece]]] = [
-        ("judged", _judged_pieces(row, metric)),
+        ("judged", _judged_count_pieces(row, metric)),
         ("score", [Piece(HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
     ]
     if counts is not None and not blind:
@@ -134,7 +134,7 @@ def run_details(
         lines += field_lines(name, pieces, width, _NAME)
         if name == "scores" and counts is not None and height >= _CHART_FROM:
             rows = 3 if height < 2 * _CHART_FROM else 6
-            lines += _chart_lines(counts.score_bins, width, rows)
+            lines += _score_histogram_lines(counts.score_bins, width, rows)
     for name, pieces in _list_setting_fields(row, metric, changed_options):
         lines += field_lines(name, pieces, width, _NAME)
     return lines
@@ -162,12 +162,14 @@ def _list_troubles(row: RunRow, metric: "MetricSpec", keys: KeyNames) -> Iterato
             f"! {fmt.format_count_with_noun(row.undefined, 'conversation')} undefined: in no mean"
         )
         yield [Piece(words, "warn")]
-    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
+    left_out = format_parts_left_out_of_mean(
+        row.undefined_windows, row.skipped_windows, row.windows
+    )
     if left_out:
         yield [Piece(f"! {left_out}: in no mean", "warn")]
 
 
-def _judged_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
+def _judged_count_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     return [
         Piece(
             f"{fmt.format_count_with_noun(row.conversations, 'conversation')}: "
@@ -209,10 +211,10 @@ def _list_score_fields(
     """Say how the scores lie, how many conversations pass, and how often each verdict was given."""
     if counts.scored:
         drawn = [] if chart else _sparkline_pieces(counts.score_bins)
-        yield "scores", [*drawn, *_pass_pieces(row, counts)]
+        yield "scores", [*drawn, *_pass_count_pieces(row, counts)]
     total = sum(each.claims for each in counts.labels.values())
     if total:
-        yield "verdicts", _verdict_pieces(counts, metric.labels, width - _NAME - 3)
+        yield "verdicts", _verdict_count_pieces(counts, metric.labels, width - _NAME - 3)
 
 
 def _sparkline_pieces(bins: Sequence[int]) -> list[Piece]:
@@ -221,7 +223,7 @@ def _sparkline_pieces(bins: Sequence[int]) -> list[Piece]:
     return [Piece("0 ", "quiet"), Piece(drawn, "human"), Piece(" 1  ", "quiet")]
 
 
-def _chart_lines(bins: Sequence[int], width: int, rows: int) -> Iterator[Line]:
+def _score_histogram_lines(bins: Sequence[int], width: int, rows: int) -> Iterator[Line]:
     """Draw how many conversations have which score: so many rows of bars above their scale."""
     wide = max(2, min(6, (width - _NAME - 4) // len(bins)))
     most = max(bins)
@@ -234,7 +236,7 @@ def _chart_lines(bins: Sequence[int], width: int, rows: int) -> Iterator[Line]:
     yield make_line(Piece(f"{pad}{scale}1", "quiet"))
 
 
-def _pass_pieces(row: RunRow, counts: "RunCounts") -> list[Piece]:
+def _pass_count_pieces(row: RunRow, counts: "RunCounts") -> list[Piece]:
     bar = row.spec.rule.effective_threshold
     if counts.passed is None or bar is None:
         return [Piece(f"{fmt.format_count_with_noun(counts.scored, 'conversation')}, no threshold")]
@@ -245,7 +247,7 @@ def _pass_pieces(row: RunRow, counts: "RunCounts") -> list[Piece]:
     ]
 
 
-def _verdict_pieces(counts: "RunCounts", labels: LabelSet, room: int) -> list[Piece]:
+def _verdict_count_pieces(counts: "RunCounts", labels: LabelSet, room: int) -> list[Piece]:
     found = {name: counts.labels[name].claims for name in labels.names if name in counts.labels}
     total = sum(found.values())
     pieces: list[Piece] = []
@@ -270,7 +272,10 @@ def _list_label_fields(
     yield (
         "reviewed",
         [
-            Piece(fmt.draw_bar(row.labelled, row.claims, min(20, max(8, width - 50))), "human"),
+            Piece(
+                fmt.draw_progress_bar(row.labelled, row.claims, min(20, max(8, width - 50))),
+                "human",
+            ),
             Piece(f" {fmt.format_share(row.labelled, row.claims)}", "strong"),
             Piece(
                 f" · {fmt.format_count(row.labelled)} of {format_unit_count(row.claims, metric)}",
@@ -295,10 +300,10 @@ def _list_label_fields(
         ],
     )
     if trust.corrected.value is not None:
-        yield "corrected", _corrected_pieces(trust.corrected, trust.unit[1])
+        yield "corrected", _corrected_rate_pieces(trust.corrected, trust.unit[1])
 
 
-def _corrected_pieces(found: Estimate, units: str) -> list[Piece]:
+def _corrected_rate_pieces(found: Estimate, units: str) -> list[Piece]:
     interval = ""
     if found.has_interval and found.ci_low is not None and found.ci_high is not None:
         interval = f" [{found.ci_low:.1%}, {found.ci_high:.1%}]"
@@ -314,7 +319,7 @@ def _list_setting_fields(
     """Say what the run was set to where that is not the default, and what it took."""
     spec = row.spec
     if changed_options is not None:
-        words = list(describe_settings(spec, changed_options, metric.units[1]))
+        words = list(describe_changed_settings(spec, changed_options, metric.units[1]))
         yield (
             "set",
             [escape_line(" · ".join(words), limit=600)]
@@ -328,10 +333,13 @@ def _list_setting_fields(
             Piece(f" · as {metric.peer} does" if spec.rule.as_peer else "", "quiet"),
         ],
     )
-    yield "cost", [Piece(describe_cost(row)), Piece(f" · {_describe_time(row)}", "quiet")]
+    yield (
+        "cost",
+        [Piece(describe_cost(row)), Piece(f" · {_describe_start_and_duration(row)}", "quiet")],
+    )
 
 
-def describe_settings(
+def describe_changed_settings(
     spec: RunSpec, changed_options: Mapping[str, object], units: str
 ) -> Iterator[str]:
     """Say in words what a run was set to, where that is not the default."""
@@ -370,7 +378,7 @@ def describe_cost(row: RunRow) -> str:
     return f"{known} · {calls} · {tokens}"
 
 
-def _describe_time(row: RunRow) -> str:
+def _describe_start_and_duration(row: RunRow) -> str:
     began = f"started {fmt.format_datetime(row.created_at)}"
     if row.finished_at is None:
         return began

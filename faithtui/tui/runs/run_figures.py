@@ -82,7 +82,7 @@ class FigureReader(Controller["RunsScreen"]):
     async def _read_outdated_runs(self) -> None:
         try:
             while self.screen.is_current and self.session.is_open:
-                self._newest = await self.read(self.session.store.reviews.find_newest_event)
+                self._newest = await self.read(self.session.store.reviews.find_newest_event_id)
                 row = next(self._list_outdated(), None)
                 if row is None:
                     self._schedule_refresh()
@@ -98,10 +98,10 @@ class FigureReader(Controller["RunsScreen"]):
         now = self.session.seconds()
         for row in self._list_rows_chosen_first():
             found = self._known.get(row.id)
-            if found is None or (now >= found.rest_until_s and not self._is_current(row)):
+            if found is None or (now >= found.rest_until_s and not self._has_current_figures(row)):
                 yield row
 
-    def _is_current(self, row: RunRow) -> bool:
+    def _has_current_figures(self, row: RunRow) -> bool:
         found = self._known.get(row.id)
         return found is not None and (found.row, found.newest) == (row, self._newest)
 
@@ -110,7 +110,7 @@ class FigureReader(Controller["RunsScreen"]):
         resting = [
             self._known[row.id].rest_until_s
             for row in self._list_rows_chosen_first()
-            if row.id in self._known and not self._is_current(row)
+            if row.id in self._known and not self._has_current_figures(row)
         ]
         if resting:
             rest = max(0.1, min(resting) - self.session.seconds())
@@ -126,7 +126,7 @@ class FigureReader(Controller["RunsScreen"]):
 
     def _read_figures(self, row: RunRow, newest: LabelId | None) -> RunFigures:
         """Read what is known of a run; meant for a thread."""
-        from faithtui.engine.review.run_overview import count_verdicts_and_scores, read_run_trust
+        from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 
         store, began = self.session.store, self.session.seconds()
         queues = _read_queues(self.session, row.id)
@@ -136,7 +136,7 @@ class FigureReader(Controller["RunsScreen"]):
         try:
             counts = count_verdicts_and_scores(store, row)
             if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
-                trust = read_run_trust(store, row.id)
+                trust = compute_run_trust(store, row.id)
         except (StoreError, ConfigError):
             # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
             # newer version: none is shown.
@@ -157,7 +157,7 @@ class FigureReader(Controller["RunsScreen"]):
     def _read_lowest(self, run: RunId) -> "tuple[ItemRow, ...]":
         store = self.session.store
         items = store.runs.item_ids(run, "score")[:MOST_LISTED]
-        rows = store.runs.read_conversation_list(items, self.session.reviewer)
+        rows = store.runs.read_items_with_list_marks(items, self.session.reviewer)
         return tuple(
             each for each in rows if each.scores and each.scores.windowed.value is not None
         )
@@ -167,12 +167,12 @@ def _read_queues(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample
-    from faithtui.engine.review.samples.sample_queues import estimate_pace
+    from faithtui.engine.review.samples.sample_queues import estimate_seconds_per_claim
 
     samples = session.store.samples.rows(session.reviewer, run)
     return QueueFacts(
         find_open_sample(samples, session.reviewer),
         bool(samples),
         SPOT_CHECK_SIZE,
-        estimate_pace(samples),
+        estimate_seconds_per_claim(samples),
     )

@@ -12,11 +12,11 @@ from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     fit_text,
     make_line,
     shorten_middle,
-    width_of,
     wrap,
 )
 
@@ -59,7 +59,7 @@ def run_line(
             on: that is not claimed.
         is_read: What costs to read of it was read; until then nothing is said not to be there.
     """
-    words, look = run_status(row)
+    words, look = get_run_status_and_look(row)
     if at_start and row.state is RunState.RUNNING:
         words, look = "checking …", "quiet"
     unread = "" if is_read or row.claims > MOST_CLAIMS else "…"
@@ -72,7 +72,7 @@ def run_line(
         if row.conversations < 100_000
         else fmt.format_compact_count(row.conversations),
         words,
-        "hidden" if blind else _score_with_mark(row),
+        "hidden" if blind else _format_score_with_soundness(row),
         unread or _format_corrected_pass_rate(trust),
         unread or _format_kappa(trust),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
@@ -149,26 +149,26 @@ def _shorten_judge(title: str, width: int) -> str:
     """Name the embedded judge more shortly, then leave out the middle: ends tell names apart."""
     shorter = (OFFLINE_TITLE, OFFLINE_TITLE.partition(" (")[0], "offline")
     names = [title.replace(OFFLINE_TITLE, each) for each in shorter]
-    fitting = (each for each in names if width_of([Piece(each)]) <= width)
+    fitting = (each for each in names if count_cells_of_pieces([Piece(each)]) <= width)
     return next(fitting, shorten_middle(names[-1], width))
 
 
-def _score_with_mark(row: RunRow) -> str:
+def _format_score_with_soundness(row: RunRow) -> str:
     score = fmt.format_number(row.score)
-    return score if row.score is None else fmt.soundness_mark(row.integrity) + score
+    return score if row.score is None else fmt.get_soundness_mark(row.integrity) + score
 
 
 def integrity_lines(found: IntegritySummary, metric: "MetricSpec", width: int) -> list[Line]:
     """Say what stands against a score; no line when nothing does."""
-    sentence = metric.integrity_sentence(found)
+    sentence = metric.format_integrity_sentence(found)
     if not sentence:
         return []
-    look, mark = fmt.soundness_look(found), fmt.soundness_mark(found)
+    look, mark = fmt.get_soundness_look(found), fmt.get_soundness_mark(found)
     said = [Piece(f"{mark} " if mark else "", look), Piece(sentence, look)]
     return wrap(said, width - 1, first=[Piece(" ")])
 
 
-def run_status(row: RunRow) -> tuple[str, str]:
+def get_run_status_and_look(row: RunRow) -> tuple[str, str]:
     """Say where a run stands, in one or two words, and in which look."""
     match row.state:
         case RunState.RUNNING:
@@ -196,7 +196,7 @@ def run_status(row: RunRow) -> tuple[str, str]:
             return "done", ""
 
 
-def run_crumbs(row: RunRow) -> list[Piece]:
+def run_title_pieces(row: RunRow) -> list[Piece]:
     """Name a run in a title: its number, its metric and its judge."""
     return [
         Piece(f"  #{row.id} ", "quiet"),

@@ -46,7 +46,7 @@ class RunSteps(Controller["RunsScreen"]):
         pane.show(lambda width: step_lines(steps, width, self.keys, is_read=is_read))
         pane.move_to(max(0, min(pane.cursor, len(steps) - 1)))
 
-    async def run_step(self, number: int) -> None:
+    async def run_numbered_step(self, number: int) -> None:
         """Take a step, as its key does."""
         if number < len(self._steps):
             await self.screen.run_action(self._steps[number].action)

@@ -13,7 +13,7 @@ from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequeste
 from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.runs.lowest_scores import LowestScores
 from faithtui.tui.runs.run_actions import RunActions
-from faithtui.tui.runs.run_details import run_details
+from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
     all_archived_lines,
@@ -183,7 +183,7 @@ class RunsScreen(FilteredListScreen):
 
     def reload(self) -> None:
         """Read the runs."""
-        self.hold_keys_for_first(self.load())
+        self.hold_keys_until_first_rows(self.load())
 
     def reread_other_runs(self) -> None:
         """Read again where another process runs something: one that is killed writes nothing."""
@@ -222,7 +222,7 @@ class RunsScreen(FilteredListScreen):
     @property
     def filter_context(self) -> FilterContext:
         """Say which words a filter may hold."""
-        return FilterContext(Scope.RUNS, known=_list_known_values(self._all_runs))
+        return FilterContext(Scope.RUNS, known=_list_filter_values_of_runs(self._all_runs))
 
     @property
     def sort_orders(self) -> Mapping[str, str]:
@@ -242,11 +242,11 @@ class RunsScreen(FilteredListScreen):
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
         away = sum(row.archived_at is not None for row in self._all_runs)
         count = f"{len(rows)} of {len(self._all_runs)}" if self.state.filter else f"{len(rows)}"
-        if away and not self.active_filter.list_terms(TermName.ARCHIVED):
+        if away and not self.active_filter.list_terms_with_names(TermName.ARCHIVED):
             count += f" · {away} archived"
         self.runs.show(RunRows(rows), at, title=f"Runs {count}")
         self.show_marks()
-        self._replace_lost_choice()
+        self._reselect_if_run_unlisted()
         self._show_details()
         if self.state != ListState():
             self.show_filter_status()
@@ -280,7 +280,7 @@ class RunsScreen(FilteredListScreen):
     @on(RowPane.Chosen, "#next")
     async def run_chosen_step(self, event: RowPane.Chosen) -> None:
         """Do what the chosen step does."""
-        await self.steps.run_step(event.row)
+        await self.steps.run_numbered_step(event.row)
 
     @property
     def selection(self) -> RunRow | None:
@@ -325,7 +325,7 @@ class RunsScreen(FilteredListScreen):
         mine = self.session.find_background_run(run)
         return mine is not None and not mine.is_finished
 
-    def _replace_lost_choice(self) -> None:
+    def _reselect_if_run_unlisted(self) -> None:
         """Choose the run under the cursor if the chosen one is not listed, but was not just begun.
 
         What is read late must not take away the run that is looked at on another screen.
@@ -348,7 +348,7 @@ class RunsScreen(FilteredListScreen):
         found = None if row is None else self.figures.find(row.id)
         detail = self.query_one("#detail", Pane)
         detail.show(
-            lambda width: run_details(
+            lambda width: run_detail_lines(
                 row,
                 spec,
                 width,
@@ -362,18 +362,18 @@ class RunsScreen(FilteredListScreen):
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,
         )
-        self.query_one(LowestScores).show_run(row, spec, found)
+        self.query_one(LowestScores).show_lowest_conversations(row, spec, found)
         self.steps.show(row, spec)
 
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:
     """Read all runs. Imports what is slow: meant for a thread."""
-    from faithtui.engine.runs.run_liveness import read_runs
+    from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
 
-    return read_runs(session.store)
+    return read_runs_marking_interrupted(session.store)
 
 
-def _list_known_values(rows: Sequence[RunRow]) -> Mapping[TermName, tuple[str, ...]]:
+def _list_filter_values_of_runs(rows: Sequence[RunRow]) -> Mapping[TermName, tuple[str, ...]]:
     """List what runs have of what a filter may name, newest run first."""
     specs = [each.spec for each in rows]
     known = {

@@ -97,7 +97,7 @@ class QueuePosition:
         if claim in self.queue.place:
             self.skipped_claims.add(claim)
 
-    def list_next(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:
+    def list_next_open_claims(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List what comes next, at most so many: open ones onwards, those before, those put off."""
         entries = self.queue.entries
         turn = (*entries[self.current_place + 1 :], *entries[: self.current_place + 1])
@@ -148,7 +148,7 @@ def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQ
     )
 
 
-def find_open_item(
+def find_nearest_open_conversation(
     store: "Store",
     reviewer: str,
     queue: Sequence[ItemId],
@@ -178,7 +178,7 @@ def find_open_item(
     return None
 
 
-def find_item_of_conversation(
+def find_conversation_in_run(
     store: "Store", run: RunId, conversation: ConversationId
 ) -> ItemId | None:
     """Find a conversation in a run; None when the run does not hold it."""

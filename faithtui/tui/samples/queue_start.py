@@ -8,8 +8,8 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.samples.sample_queues import (
     REPEATS,
     SampleRequest,
-    draw_run_sample,
-    estimate_pace,
+    draw_and_save_run_sample,
+    estimate_seconds_per_claim,
     find_unused_seed,
     make_repeat_labels_request,
     make_spot_check_request,
@@ -44,7 +44,7 @@ class QueueStart(Controller[FaithScreen]):
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read(make_sample_queue, store, sample, reviewer)
         position = await self.read(load_queue_position, store, queue, reviewer)
-        following = position.list_next(1)
+        following = position.list_next_open_claims(1)
         self.session.start_queue(queue, following[0][1] if following else None)
         self.screen.post_message(ShowScreen("review"))
 
@@ -54,11 +54,11 @@ class QueueStart(Controller[FaithScreen]):
         """Read the queues of a run, then offer a spot-check of it."""
         store, reviewer = self.session.store, self.session.reviewer
         rows = await self.read(store.samples.rows, reviewer, run)
-        self.screen.call_later(self.offer_spot_check, run, rows)
+        self.screen.call_later(self.resume_or_offer_spot_check, run, rows)
 
-    def offer_spot_check(self, run: RunId, rows: Sequence[SampleRow]) -> None:
+    def resume_or_offer_spot_check(self, run: RunId, rows: Sequence[SampleRow]) -> None:
         """Ask before a spot-check begins, or go on with one."""
-        minutes = format_minutes(SPOT_CHECK_SIZE * estimate_pace(rows))
+        minutes = format_minutes(SPOT_CHECK_SIZE * estimate_seconds_per_claim(rows))
         self._resume_or_offer_queue(
             run,
             rows,
@@ -70,9 +70,9 @@ class QueueStart(Controller[FaithScreen]):
             make_spot_check_request,
         )
 
-    def offer_repeats(self, run: RunId, rows: Sequence[SampleRow]) -> None:
+    def resume_or_offer_repeats(self, run: RunId, rows: Sequence[SampleRow]) -> None:
         """Ask before own claims are asked again, or go on with that."""
-        minutes = format_minutes(REPEATS * estimate_pace(rows))
+        minutes = format_minutes(REPEATS * estimate_seconds_per_claim(rows))
         self._resume_or_offer_queue(
             run,
             rows,
@@ -114,6 +114,6 @@ class QueueStart(Controller[FaithScreen]):
         """Draw a queue and begin with it."""
         self.show_message(Piece("drawing …", "quiet"))
         store, reviewer = self.session.store, self.session.reviewer
-        row = await self.read(draw_run_sample, store, run, reviewer, request)
+        row = await self.read(draw_and_save_run_sample, store, run, reviewer, request)
         self._on_drawn(row.id)
         self.open_queue(row.id)

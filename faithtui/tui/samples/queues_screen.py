@@ -12,18 +12,18 @@ from faithtui.domain.ids import SampleId
 from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
-    estimate_pace,
+    estimate_seconds_per_claim,
     find_unused_seed,
     read_queue_progress,
 )
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
-from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.runs.run_lines import run_title_pieces
 from faithtui.tui.samples.queue_start import QueueStart
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.samples.sample_lines import (
     no_queues_lines,
-    queue_details,
+    queue_detail_lines,
     queue_header_line,
     queue_line,
     queue_status,
@@ -151,7 +151,7 @@ class QueuesScreen(FaithScreen):
     async def load(self) -> None:
         """Read the queues of the chosen run, else of the newest."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.last_id)
+        run = self.session.run or await self.read(store.runs.find_newest_run_id)
         if run is not None and self.session.run is None:
             self.session.switch_run(run)
         rows: tuple[SampleRow, ...] = ()
@@ -173,7 +173,7 @@ class QueuesScreen(FaithScreen):
         at = next((i for i, row in enumerate(rows) if row.id == wanted), 0)
         self.queues.show(SampleRows(rows), at, title=f"Queues {len(rows)}")
         none = [Piece("  no run yet", "quiet")]
-        self.set_title(none if run is None else run_crumbs(run))
+        self.set_title(none if run is None else run_title_pieces(run))
         self.show_details()
         self.refresh_bindings()
 
@@ -192,7 +192,7 @@ class QueuesScreen(FaithScreen):
             strata, progress, sequences = known.strata, known.progress, known.sequences
         title = "Queue" if row is None else f"Queue {row.id}"
         self.query_one("#detail", Pane).show(
-            lambda width: queue_details(row, strata, progress, width, sequences), title=title
+            lambda width: queue_detail_lines(row, strata, progress, width, sequences), title=title
         )
         if row is None:
             self.show_message()
@@ -251,7 +251,7 @@ class QueuesScreen(FaithScreen):
                 self.session,
                 run,
                 seed=find_unused_seed(self.rows),
-                pace_s=estimate_pace(self.rows),
+                pace_s=estimate_seconds_per_claim(self.rows),
             ),
             select_sample,
         )
@@ -282,12 +282,12 @@ class QueuesScreen(FaithScreen):
     def action_spot_check(self) -> None:
         """Ask before a spot-check begins, or go on with one."""
         if self.session.run is not None:
-            self.start.offer_spot_check(self.session.run, self.rows)
+            self.start.resume_or_offer_spot_check(self.session.run, self.rows)
 
     def action_repeats(self) -> None:
         """Ask before own claims are asked again, or go on with that."""
         if self.session.run is not None:
-            self.start.offer_repeats(self.session.run, self.rows)
+            self.start.resume_or_offer_repeats(self.session.run, self.rows)
 
     def make_reviewer_pieces(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""

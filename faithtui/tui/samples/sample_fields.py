@@ -8,9 +8,9 @@ from faithtui.agreement.sampling.label_plan import (
     PlanTarget,
     count_claims_to_draw,
     limit_labels_per_stratum,
-    list_missed_widths,
-    plan_for_budget,
-    plan_for_target,
+    list_missed_half_widths,
+    plan_fewest_labels_for_target,
+    plan_labels_for_budget,
 )
 from faithtui.errors import ConfigError
 from faithtui.tui.theme.amounts import GROUP_COMMA
@@ -80,7 +80,7 @@ def parse_stratum_sizes(text: str, populations: Mapping[str, int]) -> dict[str, 
     }
 
 
-def parse_planned_sizes(
+def parse_plan_as_stratum_sizes(
     text: str, size: int, strata: Sequence[PlanStratum], shown_share: float = 0.0
 ) -> dict[str, int]:
     """Read `plan`, or `plan 0.05`, as numbers of claims.
@@ -102,7 +102,7 @@ def parse_planned_sizes(
         raise ConfigError("plan: no label counts while every claim shows the judge")
     counting = limit_labels_per_stratum(strata, shown_share)
     if not width:
-        sizes = plan_for_budget(counting, max(1, round(size * (1 - shown_share)))).sizes
+        sizes = plan_labels_for_budget(counting, max(1, round(size * (1 - shown_share)))).sizes
         return count_claims_to_draw(sizes, strata, shown_share)
     try:
         wanted = float(width)
@@ -111,8 +111,8 @@ def parse_planned_sizes(
     if not 0 < wanted <= 0.5:
         raise ConfigError("plan: a half width above 0, up to 0.5, is expected")
     target = PlanTarget(rate=wanted)
-    found = plan_for_target(counting, target)
-    for _, _, half in list_missed_widths(found, target):
+    found = plan_fewest_labels_for_target(counting, target)
+    for _, _, half in list_missed_half_widths(found, target):
         raise ConfigError(
             f"plan {wanted:g} cannot be reached: all labels that can count give ±{half:.3f}"
         )

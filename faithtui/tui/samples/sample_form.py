@@ -31,7 +31,7 @@ from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
-    draw_run_sample,
+    draw_and_save_run_sample,
     make_sample_name,
 )
 from faithtui.errors import ConfigError, FaithtuiError
@@ -42,7 +42,7 @@ from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.samples.sample_fields import (
     PLAN,
     parse_number,
-    parse_planned_sizes,
+    parse_plan_as_stratum_sizes,
     parse_share,
     parse_stratum_sizes,
 )
@@ -86,7 +86,7 @@ def _read_stratum_sizes(
     if typed and frame is None:
         raise ConfigError("what can be drawn is still being counted; a moment")
     if typed.startswith(PLAN) and basis is not None:
-        return parse_planned_sizes(typed, size, basis.strata, shown_share)
+        return parse_plan_as_stratum_sizes(typed, size, basis.strata, shown_share)
     return parse_stratum_sizes(typed, frame.populations if frame is not None else {})
 
 
@@ -318,7 +318,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         frame = self._frames.get(self._chosen_strata)
         try:
             row = await asyncio.to_thread(
-                draw_run_sample, session.store, self._run, session.reviewer, request, frame
+                draw_and_save_run_sample, session.store, self._run, session.reviewer, request, frame
             )
         except FaithtuiError as error:
             self._is_drawing = False

@@ -68,7 +68,7 @@ def queue_status(progress: QueueProgress) -> str:
     row = progress.row
     mode = "blind " if row.blind else ""
     parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}"]
-    parts += list_pace_words(row.pace_s, row.remaining)
+    parts += describe_pace_and_time_left(row.pace_s, row.remaining)
     if row.skipped:
         parts.append(f"{row.skipped} skipped")
     if progress.needed is not None:
@@ -76,7 +76,7 @@ def queue_status(progress: QueueProgress) -> str:
     return " · ".join(parts)
 
 
-def list_pace_words(pace_s: float | None, left: int) -> list[str]:
+def describe_pace_and_time_left(pace_s: float | None, left: int) -> list[str]:
     """Say how long a claim takes, and all that are left; [] where no pace is known."""
     if pace_s is None:
         return []
@@ -103,14 +103,17 @@ def describe_labels_needed(progress: QueueProgress) -> str:
 def queue_header_line(width: int) -> Line:
     """Name the columns of the list of queues."""
     return make_line(
-        Piece(_join_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")
+        Piece(
+            _format_queue_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"),
+            "quiet",
+        )
     )
 
 
 def queue_line(row: SampleRow, width: int, here: bool) -> Line:
     """Draw a queue in the list."""
     mode = "blind" if row.blind else "shown"
-    text = _join_columns(
+    text = _format_queue_columns(
         width,
         ">" if here else " ",
         escape_line(row.name, limit=200).text,
@@ -123,7 +126,7 @@ def queue_line(row: SampleRow, width: int, here: bool) -> Line:
     return make_line(Piece(text))
 
 
-def _join_columns(
+def _format_queue_columns(
     width: int, mark: str, name: str, design: str, judge: str, done: str, later: str, eta: str
 ) -> str:
     fixed = 1 + 1 + 6 + 1 + 13 + 6 + 1 + 10 + 1
@@ -154,7 +157,7 @@ def describe_confidence_sequences(found: "ConfidenceSequences", level: float = L
     return f"passing {rate}, recall {recall} in this run: {level:.0%} sure however often you look"
 
 
-def queue_details(
+def queue_detail_lines(
     row: SampleRow | None,
     strata: Sequence[StratumRow],
     progress: QueueProgress | None,
@@ -170,7 +173,7 @@ def queue_details(
     lines = [BLANK, *_progress_bar_lines(row, width)]
     told: list[tuple[str, Piece]] = []
     if row.pace_s is not None:
-        words = " · ".join(list_pace_words(row.pace_s, row.remaining))
+        words = " · ".join(describe_pace_and_time_left(row.pace_s, row.remaining))
         told.append(("pace", Piece(words)))
     if row.skipped:
         told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
@@ -226,7 +229,7 @@ def format_pace(seconds: float) -> str:
 
 def _progress_bar_lines(row: SampleRow, width: int) -> list[Line]:
     counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
-    bar = fmt.draw_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
+    bar = fmt.draw_progress_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
     return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
 
 

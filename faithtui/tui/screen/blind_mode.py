@@ -47,7 +47,7 @@ class BlindMode(Controller[Any]):
         if queue is not None and queue.reveals_judge:
             self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
-        self.session.hide_judge(not self.session.is_judge_hidden)
+        self.session.set_judge_hidden(not self.session.is_judge_hidden)
         self.screen.refresh_bindings()
         if self.session.is_judge_hidden:
             self.show_message(

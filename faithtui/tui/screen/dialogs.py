@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.input_queue import ModalWindow
-from faithtui.tui.keymap.help import active_keys, help_lines, help_texts
+from faithtui.tui.keymap.help import help_lines, help_texts, list_active_key_help
 from faithtui.tui.keymap.key_names import KeyHint, KeyNames
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces, wrap
 from faithtui.tui.widgets.bars import KeyBar
@@ -131,7 +131,7 @@ class HelpDialog(Dialog):
             names: What keys are called in sentences.
         """
         texts = help_texts(screen)
-        keys = active_keys(screen)
+        keys = list_active_key_help(screen)
         return cls("Help", lambda width: help_lines(texts, keys, names, width))
 
 

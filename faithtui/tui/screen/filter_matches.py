@@ -14,7 +14,7 @@ from faithtui.domain.filters import (
     Term,
     TermName,
     find_reason_code,
-    read_bounds,
+    parse_score_bounds,
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
@@ -52,7 +52,7 @@ def list_matching_claims(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, .
 
 def list_matching_runs(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
     """List the runs that a filter finds, in the given order; archived ones if it speaks of them."""
-    put_away = bool(wanted.list_terms(TermName.ARCHIVED))
+    put_away = bool(wanted.list_terms_with_names(TermName.ARCHIVED))
     return tuple(
         row
         for row in rows
@@ -71,7 +71,7 @@ def highlight_matches(piece: Piece, wanted: Filter) -> list[Piece]:
     text = piece.text
     spans = sorted(
         span
-        for term in wanted.list_terms(TermName.TEXT)
+        for term in wanted.list_terms_with_names(TermName.TEXT)
         if not term.negated
         for span in find_phrase_spans(
             list_folded_words(term.value), text, begins=term is wanted.unfinished_word
@@ -163,7 +163,7 @@ def _does_run_match(row: RunRow, term: Term, wanted: Filter) -> bool:
 def _does_score_match(score: float | None, value: str) -> bool:
     if value == NONE or score is None:
         return value == NONE and score is None
-    within: ScoreBounds | None = read_bounds(value)
+    within: ScoreBounds | None = parse_score_bounds(value)
     return within is not None and within.contains(score)
 
 

@@ -149,7 +149,7 @@ class FilteredListScreen(FaithScreen):
         words = orders.get(self.state.sort) or next(iter(orders.values()))
         self.show_message(Piece(f"order: {words}", "quiet"))
 
-    def hold_keys_for_first(self, reading: Worker[None]) -> None:
+    def hold_keys_until_first_rows(self, reading: Worker[None]) -> None:
         """Let keys wait for the first rows of the list: what is typed ahead is about them."""
         if not self._was_read:
             self._was_read = True
@@ -187,7 +187,7 @@ class FilteredListScreen(FaithScreen):
     @on(FilterBar.FilterCancelled)
     def restore_previous_filter(self) -> None:
         """Go on with the filter there was."""
-        self.apply_view(SavedView("", self._previous_filter, self.state.sort))
+        self.apply_saved_view(SavedView("", self._previous_filter, self.state.sort))
         self._leave_filter_line()
 
     def action_filter(self) -> None:
@@ -238,7 +238,7 @@ class FilteredListScreen(FaithScreen):
         self.query_one(VirtualList).show_marks(self.marks)
         self.refresh_bindings()
 
-    def apply_view(self, view: SavedView) -> None:
+    def apply_saved_view(self, view: SavedView) -> None:
         """Take filter and order of a view."""
         sort = view.sort if view.sort in self.sort_orders else self.state.sort
         self.session.lists[self.LIST] = ListState(view.filter, sort)
@@ -257,14 +257,14 @@ class FilteredListScreen(FaithScreen):
 
     def _apply_chosen_view(self, chosen: SavedView | None) -> None:
         if chosen is not None:
-            self.apply_view(chosen)
+            self.apply_saved_view(chosen)
 
     def action_unzoom(self) -> None:
         """Give each pane its place again, else take the filter away, else the marks."""
         if self.query_one(Panes).zoomed_id is not None:
             super().action_unzoom()
         elif self.state.filter:
-            self.apply_view(SavedView("", "", self.state.sort))
+            self.apply_saved_view(SavedView("", "", self.state.sort))
         else:
             self.marks.clear()
             self.show_marks()
@@ -287,7 +287,7 @@ class FilteredListScreen(FaithScreen):
         """Take the first term that may have been meant."""
         found = self.list_suggestions() if self.state.filter else ()
         if found:
-            self.apply_view(SavedView("", found[0], self.state.sort))
+            self.apply_saved_view(SavedView("", found[0], self.state.sort))
 
     def _leave_filter_line(self) -> None:
         self.query_one(FilterBar).show(self.state.filter)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from faithtui.tui.progress.pace import count_in_flight
+from faithtui.tui.progress.pace import count_replies_in_flight
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -38,7 +38,7 @@ class QuitProgressDialog(Dialog):
         return action != "close"
 
     def _lines(self, width: int) -> Sequence[Line]:
-        left = sum(map(count_in_flight, self._session.list_snapshots()))
+        left = sum(map(count_replies_in_flight, self._session.list_unfinished_run_snapshots()))
         answers = fmt.format_count_with_noun(left, "reply in flight", "replies in flight")
         passed = fmt.format_duration(self._session.seconds() - self._began)
         words = "They are paid for, so they are waited for and kept. {app.quit} quits at once."

@@ -121,7 +121,9 @@ def _prompt_lines(prompts: Mapping[str, str] | str, width: int) -> list[Line]:
     return lines
 
 
-def read_judge_facts(session: "Session", run: RunId) -> tuple[str, Mapping[str, str] | str]:
+def read_judge_facts_and_prompts(
+    session: "Session", run: RunId
+) -> tuple[str, Mapping[str, str] | str]:
     """Read what is known of the judge of a run, and the texts it is asked with.
 
     Imports what is slow: meant for a thread.
@@ -133,11 +135,11 @@ def read_judge_facts(session: "Session", run: RunId) -> tuple[str, Mapping[str, 
         FaithtuiError: The run is not there, or the prices of the settings cannot be used.
     """
     from faithtui.engine.review.judge_facts import describe_judge
-    from faithtui.engine.review.run_prompts import read_run_prompts
+    from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 
     row = session.store.runs.row(run)
     facts = describe_judge(session.store, row, session.get_run_environment().prices)
     try:
-        return facts, read_run_prompts(session.store, run).texts
+        return facts, read_run_prompts_with_examples(session.store, run).texts
     except FaithtuiError as error:
         return facts, str(error)

@@ -133,7 +133,7 @@ def _list_seen_rows(pane: Widget) -> Iterator[tuple[int, int]]:
     if isinstance(pane, RowPane):
         seen: set[int] = set()
         for y in range(min(height, len(pane.lines) - top)):
-            line = pane.lines[pane.find_line(y)]
+            line = pane.lines[pane.get_line_index_at(y)]
             if line.row is not None and line.row not in seen:
                 seen.add(line.row)
                 yield line.row, y

@@ -30,7 +30,7 @@ class KeyListDialog(PickDialog):
 
     def __init__(self, title: str, entries: Sequence[KeyEntry], *, chosen: int = 0) -> None:
         self._entries = entries
-        super().__init__(title, self._list_lines, chosen=chosen)
+        super().__init__(title, self._key_entry_lines, chosen=chosen)
 
     def make_pane(self) -> Pane:
         """Make the pane; one click is enough, as in the footer that led here."""
@@ -43,7 +43,7 @@ class KeyListDialog(PickDialog):
             event.stop()
             self.dismiss(str(keys.index(event.character)))
 
-    def _list_lines(self, width: int) -> Sequence[Line]:
+    def _key_entry_lines(self, width: int) -> Sequence[Line]:
         room = max(cell_len(each.words) for each in self._entries)
         lines = []
         for row, each in enumerate(self._entries):
@@ -53,7 +53,7 @@ class KeyListDialog(PickDialog):
         return lines
 
 
-def make_row_answer_callback(choose: Callable[[int], None]) -> Callable[[str | None], None]:
+def make_chosen_row_callback(choose: Callable[[int], None]) -> Callable[[str | None], None]:
     """Make what takes the answer of a list: nothing is done where it was closed."""
 
     def take_answer(row: str | None) -> None:

@@ -39,25 +39,25 @@ class LabelUndo(Controller[ScreenT]):
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
-        self._submit_step(self.session.store.reviews.undo, "undone")
+        self._submit_undo_or_redo(self.session.store.reviews.undo, "undone")
 
     def action_redo(self) -> None:
         """Do again what was taken back last."""
-        self._submit_step(self.session.store.reviews.redo, "redone")
+        self._submit_undo_or_redo(self.session.store.reviews.redo, "redone")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide both without a store, and where somebody types: there they are about the text."""
         return self.session.is_open and not isinstance(self.screen.focused, Input)
 
-    def _submit_step(self, step: Callable[[str], Step], words: str) -> None:
+    def _submit_undo_or_redo(self, step: Callable[[str], Step], words: str) -> None:
         reviewer = self.session.reviewer
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
-        self._wait_for_step(future, words)
+        self._wait_for_undo_and_show(future, words)
 
     # A verdict typed after it is meant for the claim that it goes back to.
     @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("save", exclusive=False)
-    async def _wait_for_step(self, future: Future[Step], words: str) -> None:
+    async def _wait_for_undo_and_show(self, future: Future[Step], words: str) -> None:
         """Wait for the disk and find where the claim is."""
         acts = await asyncio.wrap_future(future)
         store, item = self.session.store, None

@@ -34,7 +34,7 @@ SIDES = ("REVIEW", "METRICS")
 """Title words of the two screens of a conversation, between which `M` switches."""
 
 
-def tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
+def conversation_tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
     """Draw the sides of a conversation as tabs: one is chosen, a key leads to the other."""
     return tuple(
         piece
@@ -215,7 +215,7 @@ class FaithScreen(Screen[None]):
         if not self.is_current:
             return
         status = self.query_one(StatusLine)
-        snapshots = self.session.list_snapshots()
+        snapshots = self.session.list_unfinished_run_snapshots()
         if not snapshots:
             status.right, status.who = self.make_idle_status(), self.make_reviewer_pieces()
             return
@@ -227,7 +227,8 @@ class FaithScreen(Screen[None]):
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
             Piece(
-                fmt.draw_bar(progress.finished_conversations, progress.conversations, 10), "human"
+                fmt.draw_progress_bar(progress.finished_conversations, progress.conversations, 10),
+                "human",
             ),
             Piece(f" {progress.finished_conversations}/{progress.conversations}"),
             Piece(" · paused", "warn")
@@ -266,12 +267,12 @@ class FaithScreen(Screen[None]):
     @work(exclusive=True, group="judge", exit_on_error=False)
     async def action_about_judge(self) -> None:
         """Say what is known of the judge of the run."""
-        from faithtui.tui.screen.judge_dialog import JudgeDialog, read_judge_facts
+        from faithtui.tui.screen.judge_dialog import JudgeDialog, read_judge_facts_and_prompts
 
         run = self.session.run
         if run is None:
             return
-        facts, prompts = await self.read(read_judge_facts, self.session, run)
+        facts, prompts = await self.read(read_judge_facts_and_prompts, self.session, run)
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
             self.input_queue.open_window(JudgeDialog(title, facts, self.keys, prompts))

@@ -80,10 +80,10 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
             self.dismiss(self._views[event.row])
 
     @on(Input.Submitted)
-    def save_as(self, event: Input.Submitted) -> None:
+    def save_filter_as_view(self, event: Input.Submitted) -> None:
         """Save the filter in force under the name typed."""
         name = event.value.strip()
-        self._end_naming()
+        self._close_name_input()
         if name:
             self.save_or_delete_view(
                 SavedView(name, self._current_view.filter, self._current_view.sort), keep=True
@@ -112,7 +112,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
     def action_close(self) -> None:
         """Close the line for a name, else the window."""
         if self.query_one("#name").display:
-            self._end_naming()
+            self._close_name_input()
         else:
             self.dismiss(None)
 
@@ -135,7 +135,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         self._draw()
         self.refresh_bindings()
 
-    def _end_naming(self) -> None:
+    def _close_name_input(self) -> None:
         self.query_one("#name").display = False
         self.query_one(RowPane).focus()
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_environment_variable
 from faithtui.errors import ConfigError
 from faithtui.paths import keymap_file
-from faithtui.settings_file import Value, check_setting, parse_typed_value, write_setting
+from faithtui.settings_file import Value, parse_typed_value, preview_setting, write_setting
 from faithtui.tui.keymap.keymap import load_keymap
 from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -139,7 +139,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         keymap = None
         if name == "keys":
             # Before it is written: a preset may clash with the user's own key map.
-            wanted = check_setting(configured.file, name, value, configured.environment)
+            wanted = preview_setting(configured.file, name, value, configured.environment)
             file = keymap_file(configured.file)
             keymap = load_keymap(wanted.settings.keys, file)
         changed = write_setting(configured.file, name, value, configured.environment)

@@ -144,7 +144,7 @@ class SettingsScreen(FaithScreen):
         self.refresh_bindings()
 
     @on(RowPane.Chosen, "#sections")
-    def enter_section(self) -> None:
+    def focus_section_values(self) -> None:
         """Go to the values."""
         self.values.focus()
 

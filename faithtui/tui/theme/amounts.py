@@ -58,6 +58,6 @@ def format_typed_dollars(nusd: int | None) -> str:
     return f"{nusd // _NUSD}.{nusd % _NUSD:09}".rstrip("0").rstrip(".")
 
 
-def format_tokens_input(count: int | None) -> str:
+def format_typed_tokens(count: int | None) -> str:
     """Write a number of tokens as it is typed; "" for no limit."""
     return "" if count is None else str(count)

@@ -42,12 +42,12 @@ class Appearance:
         """What lines pass through last."""
         return [self.ascii_filter] if self.ascii_filter.enabled else []
 
-    def consume_fresh_styles(self) -> bool:
+    def consume_fresh_styles_flag(self) -> bool:
         """Whether styles are those of the theme already: once, for the first theme."""
         are_fresh, self._styles_are_fresh = self._styles_are_fresh, False
         return are_fresh
 
-    def read_all_styles(self) -> None:
+    def read_styles_of_all_screens(self) -> None:
         """Read the styles of all screens.
 
         A screen that brings styles nobody read yet would have all others read anew with them.

@@ -82,12 +82,12 @@ def format_score(value: Score | None) -> str:
     return format_number(value.value) if value.value is not None else _STATES[value.state]
 
 
-def soundness_mark(found: IntegritySummary) -> str:
+def get_soundness_mark(found: IntegritySummary) -> str:
     """Give what stands before a score: `!` suspect, `?` not checked, else nothing."""
     return {Soundness.SUSPECT: "!", Soundness.UNCHECKED: "?"}.get(found.soundness, "")
 
 
-def soundness_look(found: IntegritySummary) -> str:
+def get_soundness_look(found: IntegritySummary) -> str:
     """Give the look of what the checks say."""
     return {Soundness.SUSPECT: "bad", Soundness.UNCHECKED: "warn"}.get(found.soundness, "quiet")
 
@@ -145,7 +145,7 @@ def get_label_letter(label: str | None, labels: LabelSet) -> str:
 
 def get_label_look(label: str | None, labels: LabelSet) -> str:
     """Give the look of a label, or of a word of another vocabulary that stands for one."""
-    own = None if label is None or label == NOT_A_CLAIM else labels.find_name(label)
+    own = None if label is None or label == NOT_A_CLAIM else labels.find_label_name_for_word(label)
     return "warn" if own is None else LOOK_OF[labels.get_label(own).polarity]
 
 
@@ -184,7 +184,7 @@ def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:
     return f" · P({good}) {value:.{1 if judge == 'offline' else 2}f}"
 
 
-def draw_bar(done: int, total: int, width: int) -> str:
+def draw_progress_bar(done: int, total: int, width: int) -> str:
     """Draw a bar of `width` cells, full only when everything is done."""
     if width < 1:
         return ""
@@ -192,7 +192,7 @@ def draw_bar(done: int, total: int, width: int) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def get_bar_cell(label: str, labels: LabelSet) -> str:
+def get_label_bar_character(label: str, labels: LabelSet) -> str:
     """Give what a label is drawn with in a bar."""
     return _BAR_CELLS[labels.get_label(label).polarity]
 

@@ -47,7 +47,7 @@ def clip_plan(plan: Plan, width: int, height: int) -> Plan:
     return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
 
 
-def plan_list(width: int, height: int) -> Plan:
+def plan_list_and_details(width: int, height: int) -> Plan:
     """Place a list and what is known of the chosen row: below it, or beside it where wide."""
     if width >= WIDE_FROM:
         detail = width * 32 // 100

@@ -64,7 +64,7 @@ def escape_line(text: str, look: str = "", limit: int = 1_000) -> Piece:
     return Piece(make_visible_line(text, limit), look)
 
 
-def width_of(pieces: Iterable[Piece]) -> int:
+def count_cells_of_pieces(pieces: Iterable[Piece]) -> int:
     """Count the cells of pieces."""
     return sum(cell_len(piece.text) for piece in pieces)
 
@@ -126,15 +126,19 @@ def make_line(*pieces: Piece | str, row: int | None = None) -> Line:
 
 def align_to_edges(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Line:
     """Put one group at the left and one at the right end; the left one is cut when both meet."""
-    room = width - width_of(right)
-    kept = truncate_pieces(left, room - 1) if width_of(left) > room - 1 and right else list(left)
-    gap = max(0, room - width_of(kept))
+    room = width - count_cells_of_pieces(right)
+    kept = (
+        truncate_pieces(left, room - 1)
+        if count_cells_of_pieces(left) > room - 1 and right
+        else list(left)
+    )
+    gap = max(0, room - count_cells_of_pieces(kept))
     return Line((*kept, Piece(" " * gap), *right))
 
 
 def truncate_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Keep what fits into `width` cells; when something is left out, the last cell is …."""
-    if width_of(pieces) <= width:
+    if count_cells_of_pieces(pieces) <= width:
         return list(pieces)
     kept: list[Piece] = []
     room = width - 1
@@ -170,9 +174,9 @@ def wrap(
     Returns:
         At least one line.
     """
-    indent = width_of(first)
+    indent = count_cells_of_pieces(first)
     others = tuple(rest) if rest is not None else (Piece(" " * indent),) if indent else ()
-    room = max(1, width - max(indent, width_of(others)))
+    room = max(1, width - max(indent, count_cells_of_pieces(others)))
     text = "".join(piece.text for piece in pieces)
     ends = _find_line_breaks(text, room, most)
     offsets = [0]
@@ -202,7 +206,7 @@ def wrap(
 
 def _add_ellipsis(body: list[Piece], room: int) -> list[Piece]:
     """End a line with an ellipsis."""
-    more = Piece("…" if width_of(body) < room else " …")
+    more = Piece("…" if count_cells_of_pieces(body) < room else " …")
     return truncate_pieces([*body, more], room)
 
 
@@ -212,22 +216,22 @@ def _find_line_breaks(text: str, width: int, most: int | None) -> list[tuple[int
     start = 0
     for paragraph in text.split("\n"):
         end = start + len(paragraph)
-        if _is_narrow(paragraph):
-            _break_narrow(text, start, end, width, found, most)
+        if _is_all_single_cell(paragraph):
+            _add_narrow_line_breaks(text, start, end, width, found, most)
         else:
-            _break_wide(text, start, end, width, found)
+            _add_wide_line_breaks(text, start, end, width, found)
         start = end + 1
         if most is not None and len(found) >= most:
             break
     return found if most is None else found[:most]
 
 
-def _is_narrow(text: str) -> bool:
+def _is_all_single_cell(text: str) -> bool:
     """Whether every character takes one cell; sums alone do not tell 2 + 0 from 1 + 1."""
     return text.isascii() or all(get_character_cell_size(each) == 1 for each in set(text))
 
 
-def _break_narrow(
+def _add_narrow_line_breaks(
     text: str, start: int, end: int, width: int, found: list[tuple[int, int]], most: int | None
 ) -> None:
     """Break a paragraph whose characters are all one cell wide."""
@@ -244,7 +248,9 @@ def _break_narrow(
     found.append((start, end))
 
 
-def _break_wide(text: str, start: int, end: int, width: int, found: list[tuple[int, int]]) -> None:
+def _add_wide_line_breaks(
+    text: str, start: int, end: int, width: int, found: list[tuple[int, int]]
+) -> None:
     """Break a paragraph with wide or zero-width characters."""
     at, cells, blank = start, 0, -1
     while at < end:
@@ -270,7 +276,7 @@ def _break_wide(text: str, start: int, end: int, width: int, found: list[tuple[i
 
 def _take_cells(text: str, width: int) -> str:
     """Take as many characters as fit into `width` cells."""
-    if _is_narrow(text):
+    if _is_all_single_cell(text):
         return text[:width]
     cells = 0
     for position, character in enumerate(text):

@@ -9,7 +9,14 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import KeyHint, pack_hints
-from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncate_pieces, width_of
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    align_to_edges,
+    count_cells_of_pieces,
+    truncate_pieces,
+)
 from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint
 from faithtui.tui.widgets.line_widget import LineWidget
 
@@ -47,16 +54,21 @@ class StatusLine(EdgeLine):
     def lay_out_line(self, width: int) -> Line:
         """Put all into `width` cells: how it goes on gives way first, then what happened is cut."""
         who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
-        room = width - width_of(self.left) - width_of(who) - (8 if who else 5)
+        room = (
+            width
+            - count_cells_of_pieces(self.left)
+            - count_cells_of_pieces(who)
+            - (8 if who else 5)
+        )
         right: Sequence[Piece] = self.right
-        if self.left and width_of(right) > room:
-            right = _keep_whole_parts(right, room) if room >= LEAST_RIGHT else ()
+        if self.left and count_cells_of_pieces(right) > room:
+            right = _keep_parts_that_fit(right, room) if room >= LEAST_RIGHT else ()
         between = [Piece(PART_MARK, "quiet")] if right and who else []
         ends = (*right, *between, *who, Piece(" "))
         return align_to_edges((Piece(" "), *self.left), ends, width)
 
 
-def _keep_whole_parts(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:
+def _keep_parts_that_fit(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:
     """Leave out parts at the end, which stand behind ` · `; only a first one too long is cut."""
     text = "".join(each.text for each in pieces)
     end = text.rfind(PART_MARK)
@@ -80,7 +92,7 @@ class HintLine(EdgeLine):
         """Give the hints that fit, two blanks apart."""
         shown: list[Piece] = []
         for hint in self.hints:
-            if width_of([*shown, *hint]) + 2 > width:
+            if count_cells_of_pieces([*shown, *hint]) + 2 > width:
                 break
             shown += [*hint, Piece("  ")]
         return align_to_edges((Piece(" "), *shown), (), width)

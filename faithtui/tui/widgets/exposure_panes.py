@@ -51,7 +51,7 @@ class ExposurePane(Pane):
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line that is drawn, and remember its entry."""
-        index = self.find_line(y)
+        index = self.get_line_index_at(y)
         row = self.lines[index].row if index < len(self.lines) else None
         if row is not None and row not in self._seen_rows:
             self._seen_rows.add(row)

@@ -159,7 +159,7 @@ class FilterBar(Horizontal):
         return self.query_one(FilterInput).has_focus
 
     @on(Input.Changed)
-    def restart_debounce_timer(self, event: Input.Changed) -> None:
+    def post_typed_and_restart_timer(self, event: Input.Changed) -> None:
         """Begin when nothing was typed for a moment."""
         event.stop()
         self.post_message(self.Typed(event.value))

@@ -63,7 +63,7 @@ def list_keys_in_clicked_hint(
         size = cell_len(text)
         is_key = "key" in look.split()
         if at <= x < at + size and text.strip():
-            named = _word_at(text, x - at, active) if is_key else before.strip()
+            named = _get_key_name_at(text, x - at, active) if is_key else before.strip()
             found = _RANGE.fullmatch(named)
             named = found[1] if found else named
             return _parse_key_names(named, active) if named in active else ()
@@ -136,7 +136,7 @@ def _make_key_event(key: str) -> events.Key:
     return events.Key(key, key if len(key) == 1 else None)
 
 
-def _word_at(text: str, x: int, active: Mapping[str, str]) -> str:
+def _get_key_name_at(text: str, x: int, active: Mapping[str, str]) -> str:
     """Give the name of a key at a cell; keys are all one cell a character."""
     for found in _WORD.finditer(text):
         if found.start() <= x < found.end():

@@ -60,15 +60,15 @@ class LookStyles:
     @property
     def base(self) -> Style:
         """The widget's own colours."""
-        return self._cache_style("", lambda: self._widget.rich_style)
+        return self._get_or_make_style("", lambda: self._widget.rich_style)
 
     def get_component(self, name: str) -> Style:
         """Give the colours of a component class."""
-        return self._cache_style(f".{name}", lambda: self._read_component(name))
+        return self._get_or_make_style(f".{name}", lambda: self._read_component(name))
 
-    def get_look(self, look: str) -> Style:
+    def get_look_style(self, look: str) -> Style:
         """Combine the styles of all looks named, without a background of their own."""
-        return self._cache_style(look, lambda: self._combine_styles(look))
+        return self._get_or_make_style(look, lambda: self._combine_styles(look))
 
     def make_segments(self, line: Line, base: Style, width: int) -> list[Segment]:
         """Draw a line exactly `width` cells wide over a style."""
@@ -76,16 +76,18 @@ class LookStyles:
         room = width
         for text, look in line.pieces:
             if text:
-                segments.append(Segment(text, self._style_over(base, look) if look else base))
+                segments.append(
+                    Segment(text, self._get_look_over_base(base, look) if look else base)
+                )
                 room -= cell_len(text)
         if room > 0:
             segments.append(Segment(" " * room, base))
         return segments if room >= 0 else Segment.adjust_line_length(segments, width, base)
 
-    def _style_over(self, base: Style, look: str) -> Style:
+    def _get_look_over_base(self, base: Style, look: str) -> Style:
         style = self._combined_styles.get((base, look))
         if style is None:
-            style = self._combined_styles[base, look] = base + self.get_look(look)
+            style = self._combined_styles[base, look] = base + self.get_look_style(look)
         return style
 
     def _combine_styles(self, look: str) -> Style:
@@ -98,7 +100,7 @@ class LookStyles:
         """Give what a component class sets, and nothing of what is behind it."""
         return self._widget.app.get_component_styles(name).partial_rich_style
 
-    def _cache_style(self, key: str, make: Callable[[], Style]) -> Style:
+    def _get_or_make_style(self, key: str, make: Callable[[], Style]) -> Style:
         style = self._styles.get(key)
         if style is None:
             style = self._styles[key] = make()

@@ -138,7 +138,7 @@ class Pane(ScrollView, can_focus=True):
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
-        index = self.find_line(y)
+        index = self.get_line_index_at(y)
         return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -157,14 +157,14 @@ class Pane(ScrollView, can_focus=True):
 
     def make_segments(self, y: int, width: int) -> list[Segment]:
         """Draw a line whose pieces know where they stand, so that the mouse can select text."""
-        index, x = self.find_line(y), 0
+        index, x = self.get_line_index_at(y), 0
         segments = []
         for text, style, _ in self.looks.make_segments(*self.line_at(y), width):
             segments.append(Segment(text, _add_offset(style, x, index)))
             x += len(text)
         return segments
 
-    def find_line(self, y: int) -> int:
+    def get_line_index_at(self, y: int) -> int:
         """Give the index of the line that is `y` below the top of what is seen."""
         return y if y < self._pinned else self.scroll_offset.y + y
 
@@ -388,7 +388,7 @@ class RowPane(Pane):
         """Choose an entry without telling anybody, and make it seen."""
         before = self.cursor
         self.set_reactive(RowPane.cursor, row)
-        self._show_cursor(before)
+        self._redraw_moved_cursor(before)
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give one line, marked when it belongs to the chosen entry."""
@@ -401,7 +401,7 @@ class RowPane(Pane):
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the entries concerned, make the chosen one seen, and tell."""
-        self._show_cursor(old)
+        self._redraw_moved_cursor(old)
         self.report_move(new)
 
     def keep_scroll_on_resize(self) -> None:
@@ -443,7 +443,7 @@ class RowPane(Pane):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the entry under the mouse, and open it at the click that opens."""
-        index = self.find_line(event.get_content_offset_capture(self).y)
+        index = self.get_line_index_at(event.get_content_offset_capture(self).y)
         row = self._lines[index].row if 0 <= index < len(self._lines) else None
         if row is None:
             return
@@ -464,7 +464,7 @@ class RowPane(Pane):
         if self.row_count:
             self.cursor = min(self.row_count - 1, max(0, self.cursor + by))
 
-    def _show_cursor(self, before: int) -> None:
+    def _redraw_moved_cursor(self, before: int) -> None:
         """Draw the entries between which the cursor moved, and make the chosen one seen."""
         if before != self.cursor:
             for index, each in enumerate(self._lines):

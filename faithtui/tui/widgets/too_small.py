@@ -32,11 +32,11 @@ class TooSmall(LineWidget, Widget):
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the sentence, which begins at the top: what is cut is its end."""
         width, height = self.size
-        lines = small_lines((width, height), self._least, self._quit_key)
+        lines = too_small_lines((width, height), self._least, self._quit_key)
         return lines[y] if y < len(lines) else BLANK, self.looks.base
 
 
-def small_lines(size: tuple[int, int], least: tuple[int, int], quit_key: str) -> list[Line]:
+def too_small_lines(size: tuple[int, int], least: tuple[int, int], quit_key: str) -> list[Line]:
     """Say how large a terminal must be, and that nothing is lost.
 
     Args:

@@ -31,7 +31,9 @@ class PlacedText(NamedTuple):
     """Place among the words of the text; None: it is between words."""
 
 
-def place_words(text: str, words: Sequence[tuple[int, int]], width: int) -> list[list[PlacedText]]:
+def lay_out_words_on_lines(
+    text: str, words: Sequence[tuple[int, int]], width: int
+) -> list[list[PlacedText]]:
     """Put a text on lines that break between words.
 
     Args:
@@ -44,7 +46,7 @@ def place_words(text: str, words: Sequence[tuple[int, int]], width: int) -> list
 
     def put(start: int, end: int, word: int | None) -> None:
         nonlocal x
-        cells = cell_len(_draw_text(text[start:end]).text)
+        cells = cell_len(_make_visible_piece(text[start:end]).text)
         # What stands right behind a word, such as a full stop, stays with it.
         behind = _NO_BLANKS.match(text, end) if word is not None else None
         room = cells if behind is None else cells + cell_len(behind[0])
@@ -172,31 +174,31 @@ class WordPicker(Pane):
 
     def action_word(self, by: int) -> None:
         """Go to another word."""
-        self._move_to(self._cursor + by)
+        self._move_cursor_to_word(self._cursor + by)
 
     def action_down(self) -> None:
         """Go to the line below."""
-        self._move_line(1)
+        self._move_cursor_by_lines(1)
 
     def action_up(self) -> None:
         """Go to the line above."""
-        self._move_line(-1)
+        self._move_cursor_by_lines(-1)
 
     def action_page_down(self) -> None:
         """Go a page down."""
-        self._move_line(self._page_height)
+        self._move_cursor_by_lines(self._page_height)
 
     def action_page_up(self) -> None:
         """Go a page up."""
-        self._move_line(-self._page_height)
+        self._move_cursor_by_lines(-self._page_height)
 
     def action_home(self) -> None:
         """Go to the first word."""
-        self._move_to(0)
+        self._move_cursor_to_word(0)
 
     def action_end(self) -> None:
         """Go to the last word."""
-        self._move_to(len(self._words) - 1)
+        self._move_cursor_to_word(len(self._words) - 1)
 
     def action_anchor(self) -> None:
         """Begin a selection here, or drop the one there is."""
@@ -232,22 +234,22 @@ class WordPicker(Pane):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin a selection at the word under the mouse."""
-        word = self._word_at(event)
+        word = self._find_word_under_mouse(event)
         if word is not None:
             event.stop()
             self.capture_mouse()
             self._is_dragging, self._anchor = True, None
-            self._move_to(word)
+            self._move_cursor_to_word(word)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Select up to the word under the mouse."""
         if not self._is_dragging:
             return
-        word = self._word_at(event)
+        word = self._find_word_under_mouse(event)
         if word is not None and word != self._cursor:
             if self._anchor is None:
                 self._anchor = self._cursor
-            self._move_to(word)
+            self._move_cursor_to_word(word)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Take what was dragged over; a click alone only goes to the word."""
@@ -260,27 +262,27 @@ class WordPicker(Pane):
             self.action_select()
             self._is_drag_taken = True
 
-    def _word_at(self, event: events.MouseEvent) -> int | None:
+    def _find_word_under_mouse(self, event: events.MouseEvent) -> int | None:
         """Find the word under the mouse, or the nearest one on its line."""
         where = event.get_content_offset(self)
         if where is None:
             return None
-        line = self.find_line(where.y)
+        line = self.get_line_index_at(where.y)
         placed = self._placed[line] if 0 <= line < len(self._placed) else []
-        return _nearest_word(placed, where.x - 1)
+        return _find_nearest_word(placed, where.x - 1)
 
-    def _move_line(self, by: int) -> None:
+    def _move_cursor_by_lines(self, by: int) -> None:
         line, x = self._get_word_position(self._cursor)
         step = 1 if by > 0 else -1
         target = max(0, min(len(self._placed) - 1, line + by))
         while 0 <= target < len(self._placed):
-            word = _nearest_word(self._placed[target], x)
+            word = _find_nearest_word(self._placed[target], x)
             if word is not None:
-                self._move_to(word)
+                self._move_cursor_to_word(word)
                 return
             target += step
 
-    def _move_to(self, word: int) -> None:
+    def _move_cursor_to_word(self, word: int) -> None:
         if self._words:
             self._cursor = max(0, min(len(self._words) - 1, word))
             self._sentence = None
@@ -311,7 +313,7 @@ class WordPicker(Pane):
         self.scroll_to_lines(line, line + 1)
 
     def _build_lines(self, width: int) -> Sequence[Line]:
-        self._placed = place_words(self._text, self._words, max(1, width - 2))
+        self._placed = lay_out_words_on_lines(self._text, self._words, max(1, width - 2))
         chosen = self.selection if self._anchor is not None else None
         return [self._draw_line(line, chosen) if line else BLANK for line in self._placed]
 
@@ -326,17 +328,17 @@ class WordPicker(Pane):
                 chosen is not None and chosen[0] <= each.start < chosen[1]
             ):
                 looks.append("mark")
-            piece = _draw_text(self._text[each.start : each.end])
+            piece = _make_visible_piece(self._text[each.start : each.end])
             pieces.append(piece._replace(look=" ".join(looks)))
         return Line(tuple(pieces))
 
 
-def _draw_text(text: str) -> Piece:
+def _make_visible_piece(text: str) -> Piece:
     """Make a part of a line visible; half of a line end of Windows is nothing to see."""
     return escape_line(text.replace("\r", ""), limit=len(text) + 1)
 
 
-def _nearest_word(line: Sequence[PlacedText], x: int) -> int | None:
+def _find_nearest_word(line: Sequence[PlacedText], x: int) -> int | None:
     words = [each for each in line if each.word is not None]
     nearest = min(
         words, key=lambda each: max(each.x - x, x - each.x - each.cells + 1, 0), default=None

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.agreement.documents.blocks import Plot
 from faithtui.agreement.documents.markup import Markup, escape_to_markup, join_markup, make_element
-from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, fit_label
+from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, shorten_label
 from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
     coverage_plot,
@@ -252,10 +252,10 @@ def test_there_is_no_picture_of_nothing() -> None:
 
 
 def test_names_are_cut_to_the_room_there_is() -> None:
-    assert fit_label("short") == "short"
-    assert fit_label("x" * 25) == "x" * 23 + "…"
-    assert fit_label("測" * 20) == "測" * 11 + "…"
-    assert "\x1b" not in fit_label("\x1b[31m")
+    assert shorten_label("short") == "short"
+    assert shorten_label("x" * 25) == "x" * 23 + "…"
+    assert shorten_label("測" * 20) == "測" * 11 + "…"
+    assert "\x1b" not in shorten_label("\x1b[31m")
 
 
 def test_a_value_beyond_a_scale_lies_on_its_end() -> None:

@@ -10,9 +10,9 @@ from faithtui.agreement.gate.accuracy_transfer import (
     find_judge_accuracy,
 )
 from faithtui.agreement.gate.certificate import (
-    count_by_origin,
-    hash_conversations,
-    hash_labels,
+    count_verdicts_by_origin,
+    hash_conversation_names,
+    hash_human_labels,
     make_judge_identity,
     split_metric_options,
 )
@@ -83,7 +83,7 @@ def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() ->
         claim(1, claim=ClaimId(8), stratum="yes", position=4),
         claim(3, opinions=(), human=None),
     ]
-    assert hash_labels(here, ()) == hash_labels(there, ())
+    assert hash_human_labels(here, ()) == hash_human_labels(there, ())
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,20 @@ def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() ->
     ],
 )
 def test_any_change_of_a_label_changes_their_name(other: ClaimUnit) -> None:
-    assert hash_labels([claim(1)], ()) != hash_labels([other], ())
+    assert hash_human_labels([claim(1)], ()) != hash_human_labels([other], ())
 
 
 def test_conversations_are_named_by_group_and_key_alone() -> None:
-    assert hash_conversations([claim(1), claim(2)], ()) == hash_conversations(
+    assert hash_conversation_names([claim(1), claim(2)], ()) == hash_conversation_names(
         [claim(2, judge="no", text="x"), claim(1), claim(1)], ()
     )
-    assert hash_conversations([claim(1)], ()) != hash_conversations([claim(2)], ())
+    assert hash_conversation_names([claim(1)], ()) != hash_conversation_names([claim(2)], ())
     rated = AnswerUnit(
         ConversationId(2), "c2", "c2", 1, make_score(1.0), 1, True, "yes", 1.0, 1
     )  # fmt: skip
-    assert hash_conversations([claim(1)], [rated]) == hash_conversations([claim(1), claim(2)], ())
+    assert hash_conversation_names([claim(1)], [rated]) == hash_conversation_names(
+        [claim(1), claim(2)], ()
+    )
 
 
 def test_verdicts_are_counted_by_where_they_come_from() -> None:
@@ -120,7 +122,7 @@ def test_verdicts_are_counted_by_where_they_come_from() -> None:
         Opinion("a", "yes", Action.OVERRIDDEN, blind=False),
         Opinion("a", "yes", Action.ADJUDICATED, blind=True),
     ]
-    assert count_by_origin(counted) == {
+    assert count_verdicts_by_origin(counted) == {
         "imported": 1, "adjudicated": 1, "blind": 1, "shown": 2,
     }  # fmt: skip
 

@@ -18,7 +18,7 @@ from faithtui.agreement.gate.threshold_checks import (
     check_accuracy_drop,
     check_thresholds,
     choose_worst_outcome,
-    find_doubtful_figures,
+    explain_doubtful_figures,
     read_gate_figures,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
@@ -165,7 +165,7 @@ def test_the_order_of_outcomes_is_that_of_the_codes() -> None:
 
 def test_the_value_of_recall_in_a_sample_by_strata_decides_nothing() -> None:
     weighted = replace(FOUND, design=DesignKind.STRATIFIED)
-    doubted = find_doubtful_figures(weighted, NARROW, WIDE, "7", lower_end=False)
+    doubted = explain_doubtful_figures(weighted, NARROW, WIDE, "7", lower_end=False)
     wanted = Thresholds(kappa=0.1, recall_no=0.1, score=0.1, basis=ThresholdBasis.POINT)
     results = {each.criterion: each for each in check_thresholds(weighted, wanted, 1.0, doubted)}
     recall = results.pop(Criterion.RECALL)
@@ -173,14 +173,14 @@ def test_the_value_of_recall_in_a_sample_by_strata_decides_nothing() -> None:
     assert "one FN weighs many labels" in recall.reason
     assert "faithtui label 7 --sample simple" in recall.reason
     assert {each.outcome for each in results.values()} == {CheckOutcome.PASSED}
-    assert find_doubtful_figures(weighted, NARROW, WIDE, "7") == {}
+    assert explain_doubtful_figures(weighted, NARROW, WIDE, "7") == {}
     for other in (DesignKind.SIMPLE, DesignKind.CLUSTER, DesignKind.CENSUS):
         one = replace(FOUND, design=other)
-        assert find_doubtful_figures(one, NARROW, WIDE, "7", lower_end=False) == {}
+        assert explain_doubtful_figures(one, NARROW, WIDE, "7", lower_end=False) == {}
 
 
 def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
-    doubted = find_doubtful_figures(FOUND, WIDE, NARROW, "7")
+    doubted = explain_doubtful_figures(FOUND, WIDE, NARROW, "7")
     labels, score = check_thresholds(FOUND, Thresholds(score=0.1), 1.0, doubted)
     assert (labels.outcome, score.outcome) == (CheckOutcome.PASSED, CheckOutcome.UNDECIDED)
     assert "[0.850, 0.950], is narrower than the interval of the labelled run" in score.reason
@@ -188,8 +188,8 @@ def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
     # Equal but for rounding, and where there is no interval to be narrower than.
     equal = replace(NARROW, ci_high=NARROW.ci_high and NARROW.ci_high + 1e-15)
     assert (
-        find_doubtful_figures(FOUND, equal, NARROW, "7")
-        == find_doubtful_figures(FOUND, WIDE, figure(0.9, None), "7")
+        explain_doubtful_figures(FOUND, equal, NARROW, "7")
+        == explain_doubtful_figures(FOUND, WIDE, figure(0.9, None), "7")
         == {}
     )
 

@@ -18,7 +18,7 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.gate.warning_checks import (
     ASKED_WARNINGS,
     apply_warnings_to_checks,
-    check_accepted_codes,
+    validate_accepted_warning_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
@@ -30,7 +30,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     StratumCounts,
 )
-from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
+from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
 from faithtui.agreement.report.settings import (
     ReportLevel,
     ReportSettings,
@@ -87,7 +87,7 @@ def gate(
     wanted: Thresholds = ASKED,
     warnings: Sequence[ReportWarning] | None = None,
 ) -> dict[Criterion, CriterionCheck]:
-    report = make_prepared_report(prepared)
+    report = report_on_prepared_units(prepared)
     found = read_gate_figures(report.claims, among_labelled=wanted.among_labelled)
     checks = apply_warnings_to_checks(
         check_thresholds(found, wanted, None),
@@ -158,7 +158,7 @@ def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share()
     """5 of 105 are no `skipped_many` of a report, and all the misses there are."""
     said = [*[("yes", LabelState.SKIPPED)] * 5, *[YES] * 90, *[NO] * 10]
     prepared = sampled(said)
-    assert "skipped_many" not in {each.code for each in make_prepared_report(prepared).warnings}
+    assert "skipped_many" not in {each.code for each in report_on_prepared_units(prepared).warnings}
     assert gate(prepared)[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
 
 
@@ -315,9 +315,9 @@ def test_what_falls_short_stays_short_and_good_to_know_is_not_asked() -> None:
 
 
 def test_a_code_that_nobody_asks_about_is_named() -> None:
-    assert check_accepted_codes(["not_blind", "hasty_labels", "not_blind"]) == (
+    assert validate_accepted_warning_codes(["not_blind", "hasty_labels", "not_blind"]) == (
         "hasty_labels",
         "not_blind",
     )
     with pytest.raises(ConfigError, match=r"--accept few_items: .* known: .*few_conversations"):
-        check_accepted_codes(["few_items"])
+        validate_accepted_warning_codes(["few_items"])

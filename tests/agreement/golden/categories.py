@@ -291,7 +291,7 @@ def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
 
 
 def _exact_bootstrap(fields: Fields, params: Fields, *, which: int) -> Result:
-    found = intervals.enumerate_bootstrap(conversations(fields))
+    found = intervals.enumerate_agreement_bootstrap(conversations(fields))
     return result(found if isinstance(found, Reason) else found[which])
 
 
@@ -366,7 +366,7 @@ ENTRIES: dict[str, Entry] = {
         coefficients.percent_agreement.bind(), IntervalScale.LOGIT
     ),
     "linearised_se_agreement": lambda fields, params: result(
-        intervals.compute_linearised_se(conversations(fields))
+        intervals.compute_linearised_agreement_se(conversations(fields))
     ),
     "exact_bootstrap_se_agreement": partial(_exact_bootstrap, which=1),
     "exact_bootstrap_mean_agreement": partial(_exact_bootstrap, which=0),

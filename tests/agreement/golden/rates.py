@@ -18,8 +18,8 @@ from faithtui.agreement.statistics.pass_rates import (
     compute_stratified_rate,
     compute_stratified_se,
     compute_unweighted_rate,
-    group_strata,
     lang_reiczigel_interval,
+    make_grouped_strata,
     rogan_gladen_rate,
 )
 from faithtui.agreement.statistics.prediction_powered import (
@@ -28,7 +28,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     Unlabelled,
     find_cheapest_split,
     ppi_mean,
-    split_budget,
+    split_budget_labels_and_judging,
 )
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError
@@ -73,7 +73,7 @@ def _strata(given: Given) -> tuple[LabelledStratum, ...]:
     """Read strata, or conversations and add them up."""
     if read.kind_of(given, "strata", "cluster_strata") == "strata":
         return tuple(map(_stratum, read.objects(given, "strata")))
-    return group_strata(_conversations(given)).total
+    return make_grouped_strata(_conversations(given)).total
 
 
 def _conversations(given: Given) -> list[tuple[LabelledStratum, ...]]:
@@ -105,7 +105,7 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
 
 
 def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
-    kinds = group_strata(_conversations(given))
+    kinds = make_grouped_strata(_conversations(given))
     level = read.confidence(params)
     value = compute_stratified_rate(kinds.total)
     if isinstance(value, Reason):
@@ -224,7 +224,9 @@ def _ppi_power(given: Given, _: Given) -> Result:
         unit=read.number(given, "cost_x", 0.0),
     )
     if given.get("budget") is not None:
-        split = split_budget(correlation, costs, read.at_least_0(given, "budget"))
+        split = split_budget_labels_and_judging(
+            correlation, costs, read.at_least_0(given, "budget")
+        )
     else:
         split = find_cheapest_split(correlation, costs, read.at_least_0(given, "effective_n"))
     return {

@@ -13,7 +13,7 @@ from faithtui.agreement.statistics.calibration import (
 from faithtui.agreement.statistics.ranks import (
     JointCounts,
     Levels,
-    delong_area,
+    delong_auroc_interval,
     kendall_of_counts,
     spearman_of_counts,
 )
@@ -42,7 +42,7 @@ def _auroc(given: Given, params: Given) -> Result:
         levels = _score_table(given)
     else:
         levels = _levels(*_scores(given))
-    found = delong_area(levels, read.confidence(params))
+    found = delong_auroc_interval(levels, read.confidence(params))
     if isinstance(found, Reason):
         return undefined(found)
     return {

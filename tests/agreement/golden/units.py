@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from faithtui.agreement.statistics.coefficients import NOTHING_COMPARED, list_warning_codes
+from faithtui.agreement.statistics.coefficients import NOTHING_COMPARED, list_table_warning_codes
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read
@@ -64,7 +64,7 @@ def _judge_row(given: Given) -> JudgeRow:
 
 def _agreement_warnings(given: Given, _: Given) -> Result:
     table = two_raters(given)
-    codes = NOTHING_COMPARED if isinstance(table, Reason) else list_warning_codes(table)
+    codes = NOTHING_COMPARED if isinstance(table, Reason) else list_table_warning_codes(table)
     return {"value": sorted(codes)}
 
 

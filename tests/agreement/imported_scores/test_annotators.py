@@ -4,11 +4,11 @@ from faithtui.agreement.imported_scores.annotators import (
     AnnotatorFigures,
     compute_annotator_figures,
 )
-from faithtui.agreement.imported_scores.conventions import make_convention
+from faithtui.agreement.imported_scores.conventions import make_scale_convention
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from tests.agreement.imported_scores.building import MTRAG, unit, units_of
 
-LABELS, TWO_WAY = make_convention(MTRAG).views
+LABELS, TWO_WAY = make_scale_convention(MTRAG).views
 
 
 def figures(*rows: str) -> AnnotatorFigures:

@@ -6,7 +6,7 @@ from faithtui.agreement.imported_scores.conventions import (
     Pooling,
     ScaleReading,
     labels_same_units,
-    make_convention,
+    make_scale_convention,
 )
 from faithtui.agreement.rating_scales import RATING_SCALES, RatingScale, translate_to_verdict
 from tests.agreement.imported_scores.building import FAITHBENCH, MTRAG
@@ -16,25 +16,25 @@ NAMES = [scale.name for scale in RATING_SCALES]
 
 @pytest.mark.parametrize("scale", RATING_SCALES, ids=lambda scale: scale.name)
 def test_levels_are_the_labels_that_have_a_verdict(scale: RatingScale) -> None:
-    assert set(make_convention(scale.name).levels) == set(scale.verdicts)
+    assert set(make_scale_convention(scale.name).levels) == set(scale.verdicts)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_levels_that_pass_are_the_best_ones(name: str) -> None:
-    rule = make_convention(name)
+    rule = make_scale_convention(name)
     assert rule.passing
     assert rule.levels[-len(rule.passing) :] == rule.passing
 
 
 @pytest.mark.parametrize("scale", RATING_SCALES, ids=lambda scale: scale.name)
 def test_no_level_is_rated_below_a_worse_one(scale: RatingScale) -> None:
-    known = [scale.ratings[level] for level in make_convention(scale.name).levels]
+    known = [scale.ratings[level] for level in make_scale_convention(scale.name).levels]
     assert known == sorted(known)
 
 
 def test_a_view_that_tells_apart_what_another_does_is_left_out() -> None:
     def readings(scale: str) -> list[ScaleReading]:
-        return [view.reading for view in make_convention(scale).views]
+        return [view.reading for view in make_scale_convention(scale).views]
 
     assert readings(MTRAG) == [ScaleReading.LABELS, ScaleReading.TWO_WAY]
     assert readings(FAITHBENCH) == [
@@ -47,7 +47,7 @@ def test_a_view_that_tells_apart_what_another_does_is_left_out() -> None:
 
 
 def test_questionable_is_idk_and_fails() -> None:
-    _, verdicts, two_way = make_convention(FAITHBENCH).views
+    _, verdicts, two_way = make_scale_convention(FAITHBENCH).views
     assert verdicts.get_category("Questionable") == "idk"
     assert two_way.get_category("Questionable") == "fail"
     assert two_way.get_category("Benign") == "pass"
@@ -69,7 +69,7 @@ def test_questionable_is_idk_and_fails() -> None:
 def test_labels_of_several_people_pass_by_majority_by_the_worst_and_by_their_mean(
     labels: str, majority: bool, worst: bool, mean: bool
 ) -> None:
-    rule = make_convention(MTRAG)
+    rule = make_scale_convention(MTRAG)
     found = {pooling: rule.passes(tuple(labels), pooling) for pooling in Pooling}
     assert found == {Pooling.MAJORITY: majority, Pooling.WORST: worst, Pooling.MEAN: mean}
 
@@ -78,7 +78,7 @@ def test_labels_of_several_people_pass_by_majority_by_the_worst_and_by_their_mea
 def test_who_passes_the_worst_passes_by_any_rule_and_a_single_label_by_all_alike(
     name: str, data: st.DataObject
 ) -> None:
-    rule = make_convention(name)
+    rule = make_scale_convention(name)
     levels = tuple(data.draw(st.lists(st.sampled_from(rule.levels), min_size=1, max_size=6)))
     if rule.passes(levels, Pooling.WORST):
         assert all(rule.passes(levels, pooling) for pooling in Pooling)
@@ -89,16 +89,16 @@ def test_who_passes_the_worst_passes_by_any_rule_and_a_single_label_by_all_alike
 @given(st.sampled_from(NAMES), st.data())
 def test_equal_means_are_equal_numbers_in_any_order(name: str, data: st.DataObject) -> None:
     levels = data.draw(
-        st.lists(st.sampled_from(make_convention(name).levels), min_size=1, max_size=7)
+        st.lists(st.sampled_from(make_scale_convention(name).levels), min_size=1, max_size=7)
     )
     shuffled = data.draw(st.permutations(levels))
-    for view in make_convention(name).views:
+    for view in make_scale_convention(name).views:
         assert view.average_positions(tuple(levels)) == view.average_positions(tuple(shuffled))
         assert view.average_positions(tuple(levels * 3)) == view.average_positions(tuple(levels))
 
 
 def test_a_scale_that_is_not_listed_is_read_word_by_word() -> None:
-    rule = make_convention("own-scale")
+    rule = make_scale_convention("own-scale")
     assert [rule.find_level(word) for word in ("Yes", "borderline", "no", "maybe")] == [
         "yes",
         "idk",

@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, make_convention
+from faithtui.agreement.imported_scores.conventions import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.judges import (
     JudgeFigures,
     ScoreDetection,
@@ -10,7 +10,7 @@ from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.domain.estimates import Reason
 from tests.agreement.imported_scores.building import MTRAG, unit
 
-RULE = make_convention(MTRAG)
+RULE = make_scale_convention(MTRAG)
 
 
 def judged(*rows: tuple[str, float | None]) -> JudgeFigures:

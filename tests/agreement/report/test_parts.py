@@ -21,7 +21,7 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
-from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.scores import report_unit_scores
@@ -379,7 +379,7 @@ def test_without_weights_the_headline_counts() -> None:
     found = report(readings([claim(number, *each) for number, each in enumerate(pairs)])).claims
     unknown = Estimate(None, EstimateStatus.WITHHELD, 12, 10, Reason.NOT_FULLY_LABELLED)
     level = replace(found, strict=replace(found.strict, recall=unknown), lenient=None)
-    assert write_headline(level, ("yes", "idk")).startswith(
+    assert format_headline(level, ("yes", "idk")).startswith(
         "The judge misses 4 of 12 unfaithful claims and flags 0 of 10 faithful ones"
     )
 

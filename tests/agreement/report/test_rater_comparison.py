@@ -11,7 +11,7 @@ from faithtui.agreement.report.rater_comparison import (
     ComparisonFilter,
     RepeatedLabel,
     matches_filter,
-    order_anonymously,
+    order_opinions_anonymously,
 )
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ItemId, RunId
@@ -70,11 +70,14 @@ def test_the_lists() -> None:
 
 def test_nobody_is_always_a_and_the_order_of_a_claim_is_fixed() -> None:
     first = Counter(
-        order_anonymously(claim(number, ann="yes", bo="no"))[0].reviewer for number in range(400)
+        order_opinions_anonymously(claim(number, ann="yes", bo="no"))[0].reviewer
+        for number in range(400)
     )
     assert 150 < first["ann"] < 250
     one = claim(7, ann="yes", bo="no")
-    assert order_anonymously(one) == order_anonymously(replace(one, opinions=one.opinions[::-1]))
+    assert order_opinions_anonymously(one) == order_opinions_anonymously(
+        replace(one, opinions=one.opinions[::-1])
+    )
 
 
 def test_a_judge_is_compared_with_the_last_word_of_people() -> None:

@@ -76,7 +76,7 @@ def test_every_reading_is_in_one_part() -> None:
     assert sum(len(part.scores) for part in parts) == 40
     for part, split in zip(parts, SPLITS, strict=True):
         groups = [each.group for each in part.claims] + [each.group for each in part.scores]
-        assert {RULE.find_split(group) for group in groups} == {split}
+        assert {RULE.get_split_of_group(group) for group in groups} == {split}
 
 
 def test_a_simple_sample_of_the_run_is_one_of_each_part() -> None:

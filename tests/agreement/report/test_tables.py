@@ -40,7 +40,7 @@ def as_units(of: GroupedMatrix) -> tuple[object, ...]:
 def test_parts_are_those_of_their_units_however_many_there_are(parts: int, *, strata: bool) -> None:
     context, units = context_of(strata=strata), drawn(parts, strata=strata)
     part_of = np.random.default_rng(1).integers(-1, parts, size=len(units))
-    found = context.count_parts(units, part_of, parts)
+    found = context.count_units_by_part_and_group(units, part_of, parts)
     assert len(found) == parts
     for part, each in enumerate(found):
         own = context.count_some_units_by_group(units.select_units(np.flatnonzero(part_of == part)))
@@ -55,7 +55,7 @@ def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> 
     if not in_order:
         order = np.random.default_rng(2).permutation(order)
     looks = (25, 26, 130, 240)
-    found = context.count_cumulative(units, order, looks)
+    found = context.count_growing_subsets_by_group(units, order, looks)
     for look, each in zip(looks, found, strict=True):
         assert as_units(each) == as_units(
             context.count_some_units_by_group(units.select_units(order[:look]))

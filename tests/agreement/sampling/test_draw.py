@@ -13,7 +13,7 @@ from faithtui.agreement.sampling.draw import (
     SamplePlan,
     SamplingDesign,
     SamplingFrame,
-    allocate_sizes,
+    allocate_sample_to_strata,
     enlarge_plan,
     make_sample_draw,
     preview_strata,
@@ -154,7 +154,7 @@ def test_strata_take_turns_so_that_an_early_stop_leaves_some_of_each() -> None:
 def test_equal_parts_are_as_equal_as_the_strata_allow(
     populations: dict[str, int], size: int
 ) -> None:
-    given_ = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
+    given_ = allocate_sample_to_strata(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
     assert sum(given_.values()) == min(size, sum(populations.values()))
     roomy = [given_[name] for name, count in populations.items() if given_[name] < count]
     assert all(given_[name] <= count for name, count in populations.items())
@@ -166,14 +166,20 @@ def test_equal_parts_are_as_equal_as_the_strata_allow(
 def test_a_larger_sample_takes_no_less_from_any_stratum(
     populations: dict[str, int], size: int, more: int
 ) -> None:
-    small = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
-    large = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size + more))
+    small = allocate_sample_to_strata(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
+    large = allocate_sample_to_strata(
+        populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size + more)
+    )
     assert all(large[name] >= small[name] for name in populations)
 
 
 def test_sizes_that_are_named_are_taken_as_far_as_there_are_claims() -> None:
     plan = SamplePlan(SamplingDesign.STRATIFIED, 0, 5, {"no": 10, "yes": -1, "none such": 3})
-    assert allocate_sizes({"no": 4, "yes": 9, "idk": 2}, plan) == {"no": 4, "yes": 0, "idk": 0}
+    assert allocate_sample_to_strata({"no": 4, "yes": 9, "idk": 2}, plan) == {
+        "no": 4,
+        "yes": 0,
+        "idk": 0,
+    }
 
 
 def frequencies(frame: SamplingFrame, plans: Sequence[SamplePlan]) -> Counter[ClaimId]:

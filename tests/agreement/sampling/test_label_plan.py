@@ -14,9 +14,9 @@ from faithtui.agreement.sampling.label_plan import (
     count_blind_claims,
     count_claims_to_draw,
     limit_labels_per_stratum,
-    list_missed_widths,
-    plan_for_budget,
-    plan_for_target,
+    list_missed_half_widths,
+    plan_fewest_labels_for_target,
+    plan_labels_for_budget,
     predict_half_widths,
 )
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
@@ -65,13 +65,13 @@ def test_recall_is_not_about_claims_without_a_verdict() -> None:
     plain = predict_half_widths((FLAGGED, PASSED), {"judge no": 50, "judge yes": 900})
     assert found.recall == pytest.approx(plain.recall, rel=0.01)
     target = PlanTarget(recall=0.1)
-    planned = plan_for_target((*STRATA, silent), target, fewest=1).sizes
+    planned = plan_fewest_labels_for_target((*STRATA, silent), target, fewest=1).sizes
     assert planned["judge without a verdict"] == 1
 
 
 def test_labels_are_shared_by_claims_times_standard_deviation() -> None:
     strata = (PlanStratum("judge no", 1000, True, 0.5), PlanStratum("judge yes", 9000, False, 0.1))
-    found = plan_for_target(strata, PlanTarget(rate=0.03))
+    found = plan_fewest_labels_for_target(strata, PlanTarget(rate=0.03))
     # Neyman: 1000 · 0.5 to 9000 · 0.3.
     assert found.sizes["judge yes"] / found.sizes["judge no"] == pytest.approx(5.4, rel=0.03)
 
@@ -81,7 +81,7 @@ def test_labels_are_shared_by_claims_times_standard_deviation() -> None:
 )
 def test_no_smaller_allocation_reaches_the_target(target: PlanTarget) -> None:
     strata = (PlanStratum("a", 40, True, 0.5), PlanStratum("b", 160, False, 0.1))
-    found = plan_for_target(strata, target, fewest=1)
+    found = plan_fewest_labels_for_target(strata, target, fewest=1)
     assert found.rate is not None
     assert found.recall is not None
     assert target.rate is None or found.rate <= target.rate
@@ -99,7 +99,7 @@ def test_no_smaller_allocation_reaches_the_target(target: PlanTarget) -> None:
 
 def test_a_stratum_gives_what_it_has_and_the_fewest_at_least() -> None:
     strata = (PlanStratum("small", 4, True, 0.5), PlanStratum("sure", 50, False, 0.0), PASSED)
-    found = plan_for_budget(strata, 100)
+    found = plan_labels_for_budget(strata, 100)
     assert found.sizes["small"] == 4
     assert found.sizes["sure"] == 10
     assert found.size == 100
@@ -107,7 +107,7 @@ def test_a_stratum_gives_what_it_has_and_the_fewest_at_least() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 30, 999, 1000, 5000])
 def test_a_budget_is_spent_and_never_more(size: int) -> None:
-    found = plan_for_budget(STRATA, size)
+    found = plan_labels_for_budget(STRATA, size)
     assert found.size == min(size, 1000)
     assert all(found.sizes[each.name] <= each.population for each in STRATA)
 
@@ -115,15 +115,15 @@ def test_a_budget_is_spent_and_never_more(size: int) -> None:
 def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
     """With a fifth served with the judge in view, 80 and 720 labels can count."""
     strata = limit_labels_per_stratum(STRATA, 0.2)
-    everything = plan_for_target(strata, PlanTarget(rate=1e-9))
+    everything = plan_fewest_labels_for_target(strata, PlanTarget(rate=1e-9))
     assert everything.sizes == {"judge no": 80, "judge yes": 720}
     assert everything == predict_half_widths(STRATA, {"judge no": 80, "judge yes": 720})
     assert everything.rate is not None
     assert everything.rate > 0.005
-    assert [name for name, _, _ in list_missed_widths(everything, PlanTarget(1e-9))] == [
+    assert [name for name, _, _ in list_missed_half_widths(everything, PlanTarget(1e-9))] == [
         "the share that passes"
     ]
-    assert plan_for_budget(strata, 5000).size == 800
+    assert plan_labels_for_budget(strata, 5000).size == 800
     drawn = count_claims_to_draw(everything.sizes, strata, 0.2)
     assert drawn == {"judge no": 100, "judge yes": 900}
     # A single claim counts as one, or nothing could be foreseen of such a run.
@@ -139,36 +139,39 @@ def test_claims_that_are_drawn_for_labels_give_these(share: float) -> None:
 
 
 def test_the_fewest_of_each_stratum_are_in_every_plan() -> None:
-    wide = plan_for_target(STRATA, PlanTarget(recall=0.5))
+    wide = plan_fewest_labels_for_target(STRATA, PlanTarget(recall=0.5))
     assert wide.sizes == {"judge no": 10, "judge yes": 10}
-    whole = plan_for_target(STRATA, PlanTarget(rate=0.5), fewest=10_000)
+    whole = plan_fewest_labels_for_target(STRATA, PlanTarget(rate=0.5), fewest=10_000)
     assert whole.sizes == {"judge no": 100, "judge yes": 900}
     # As far as they go: a small stratum gives what it has, the other more than half.
-    assert plan_for_budget(STRATA, 500, fewest=10_000).sizes == {"judge no": 100, "judge yes": 400}
+    assert plan_labels_for_budget(STRATA, 500, fewest=10_000).sizes == {
+        "judge no": 100,
+        "judge yes": 400,
+    }
 
 
 def test_all_claims_leave_no_rate_open_and_a_stratum_without_labels_every_rate() -> None:
-    everything = plan_for_target(STRATA, PlanTarget(rate=1e-9))
+    everything = plan_fewest_labels_for_target(STRATA, PlanTarget(rate=1e-9))
     assert (everything.size, everything.rate) == (1000, 0)
-    assert plan_for_budget(STRATA, 1).rate is None
+    assert plan_labels_for_budget(STRATA, 1).rate is None
     # A recall that all claims do not give takes all claims.
-    assert plan_for_target(STRATA, PlanTarget(recall=0.01)).size == 1000
+    assert plan_fewest_labels_for_target(STRATA, PlanTarget(recall=0.01)).size == 1000
 
 
 def test_recall_is_not_foreseen_where_strata_mix_verdicts_or_nothing_is_unfaithful() -> None:
     mixed = (PlanStratum("turns 1-2", 100, None, 0.2), PlanStratum("turns 3-5", 50, None, 0.2))
-    found = plan_for_target(mixed, PlanTarget(rate=0.1, recall=0.1))
+    found = plan_fewest_labels_for_target(mixed, PlanTarget(rate=0.1, recall=0.1))
     assert found.recall is None
     assert found.rate is not None
     assert found.rate <= 0.1
     clean = (PlanStratum("judge yes", 100, False, 0.0),)
-    assert plan_for_budget(clean, 20).recall is None
+    assert plan_labels_for_budget(clean, 20).recall is None
 
 
 def test_a_budget_serves_recall_too() -> None:
     """Near the best for each: neither variance is more than half above its smallest."""
-    rate = plan_for_target(STRATA, PlanTarget(rate=0.04))
-    shared = plan_for_budget(STRATA, rate.size)
+    rate = plan_fewest_labels_for_target(STRATA, PlanTarget(rate=0.04))
+    shared = plan_labels_for_budget(STRATA, rate.size)
     assert rate.rate is not None
     assert shared.rate is not None
     assert shared.rate < rate.rate * 1.22

@@ -16,8 +16,8 @@ from faithtui.agreement.statistics.pass_rates import (
     estimate_future_rate,
     estimate_run_rate,
     estimate_run_rate_clustered,
-    group_strata,
-    merge_unlabelled,
+    make_grouped_strata,
+    merge_unlabelled_strata,
 )
 from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
 
@@ -152,8 +152,8 @@ def total(rows: list[Conversation]) -> list[LabelledStratum]:
 def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -> None:
     point = compute_stratified_rate(total(rows))
     for found in (
-        estimate_future_rate(group_strata(rows)),
-        estimate_run_rate_clustered(group_strata(rows)),
+        estimate_future_rate(make_grouped_strata(rows)),
+        estimate_run_rate_clustered(make_grouped_strata(rows)),
     ):
         if isinstance(point, Reason):
             assert found.reason is point
@@ -165,7 +165,9 @@ def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -
 def test_the_order_of_conversations_does_not_matter(rows: list[Conversation], chance: Any) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)
-    assert estimate_future_rate(group_strata(rows)) == estimate_future_rate(group_strata(shuffled))
+    assert estimate_future_rate(make_grouped_strata(rows)) == estimate_future_rate(
+        make_grouped_strata(shuffled)
+    )
 
 
 def some_conversations(drawn: int, of: int) -> list[Conversation]:
@@ -182,7 +184,7 @@ def some_conversations(drawn: int, of: int) -> list[Conversation]:
 def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> None:
     widths = []
     for of in (400, 40, 24, 20):
-        found = estimate_run_rate_clustered(group_strata(some_conversations(20, of)))
+        found = estimate_run_rate_clustered(make_grouped_strata(some_conversations(20, of)))
         assert found.clusters == 20
         assert found.ci_low is not None
         assert found.ci_high is not None
@@ -193,7 +195,7 @@ def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> No
 
 def test_the_future_is_less_sure_than_the_run() -> None:
     rows = some_conversations(20, 20)
-    run, future = estimate_run_rate(total(rows)), estimate_future_rate(group_strata(rows))
+    run, future = estimate_run_rate(total(rows)), estimate_future_rate(make_grouped_strata(rows))
     assert run.se == 0
     assert future.se is not None
     assert future.se > 0
@@ -202,7 +204,7 @@ def test_the_future_is_less_sure_than_the_run() -> None:
 
 def test_all_faithful_gets_the_conservative_interval_over_conversations() -> None:
     rows = [(LabelledStratum(5, 2, 2), LabelledStratum(0, 0, 0))] * 12
-    found = estimate_future_rate(group_strata(rows))
+    found = estimate_future_rate(make_grouped_strata(rows))
     assert (found.value, found.method) == (1.0, EstimateMethod.WILSON)
     assert (found.ci_low, found.ci_high) == wilson_interval(1.0, 12)
 
@@ -210,16 +212,16 @@ def test_all_faithful_gets_the_conservative_interval_over_conversations() -> Non
 def test_conversations_without_claims_do_not_count() -> None:
     rows = some_conversations(8, 8)
     empty = (LabelledStratum(0, 0, 0), LabelledStratum(0, 0, 0))
-    assert estimate_future_rate(group_strata([*rows, empty, empty])) == estimate_future_rate(
-        group_strata(rows)
+    assert estimate_future_rate(make_grouped_strata([*rows, empty, empty])) == estimate_future_rate(
+        make_grouped_strata(rows)
     )
-    assert estimate_future_rate(group_strata([empty])).reason is Reason.NO_ITEMS
+    assert estimate_future_rate(make_grouped_strata([empty])).reason is Reason.NO_ITEMS
 
 
 def test_one_conversation_may_hold_all_labels_of_a_verdict() -> None:
     rows = some_conversations(8, 8)
     lone = [(first, LabelledStratum(4, 0, 0)) for first, _ in rows[1:]]
-    found = estimate_future_rate(group_strata([rows[0], *lone]))
+    found = estimate_future_rate(make_grouped_strata([rows[0], *lone]))
     assert found.has_interval
     assert found.method is EstimateMethod.JACKKNIFE_LOGIT
 
@@ -229,12 +231,12 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
         (LabelledStratum(90, 9, 9), LabelledStratum(3, 0, 0), LabelledStratum(10, 2, 1)),
         (LabelledStratum(80, 8, 7), LabelledStratum(1, 0, 0), LabelledStratum(12, 3, 0)),
     ]
-    merged = merge_unlabelled(group_strata(rows))
+    merged = merge_unlabelled_strata(make_grouped_strata(rows))
     assert merged.counts[0].T.tolist() == [[80, 0, 13], [90, 0, 13]]
     assert not isinstance(compute_stratified_rate(merged.total), Reason)
-    assert merge_unlabelled(merged) is merged
-    nothing = group_strata([(LabelledStratum(3, 0, 0),)])
-    assert merge_unlabelled(nothing) is nothing
+    assert merge_unlabelled_strata(merged) is merged
+    nothing = make_grouped_strata([(LabelledStratum(3, 0, 0),)])
+    assert merge_unlabelled_strata(nothing) is nothing
 
 
 def test_no_labels_have_no_mean() -> None:

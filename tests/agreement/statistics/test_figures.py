@@ -16,7 +16,7 @@ from faithtui.agreement.statistics.coefficients import (
     cohen_kappa,
     gwet_ac1,
     krippendorff_alpha,
-    list_warning_codes,
+    list_table_warning_codes,
     marginal_distance,
     percent_agreement,
 )
@@ -53,11 +53,11 @@ def binary(tp: int, fp: int, fn: int, tn: int) -> ConfusionMatrix[float]:
 
 
 def test_warning_limits_are_sharp() -> None:
-    assert list_warning_codes(table_of([[45, 6], [4, 45]])) == ()
-    assert list_warning_codes(table_of([[44, 11], [0, 45]])) == ("marginal_bias",)
-    assert list_warning_codes(table_of([[45, 10], [0, 45]])) == ()
-    assert list_warning_codes(table_of([[30, 0], [0, 0]])) == ("undefined",)
-    assert list_warning_codes(table_of([[0, 0], [0, 0]])) == ("few_items", "undefined")
+    assert list_table_warning_codes(table_of([[45, 6], [4, 45]])) == ()
+    assert list_table_warning_codes(table_of([[44, 11], [0, 45]])) == ("marginal_bias",)
+    assert list_table_warning_codes(table_of([[45, 10], [0, 45]])) == ()
+    assert list_table_warning_codes(table_of([[30, 0], [0, 0]])) == ("undefined",)
+    assert list_table_warning_codes(table_of([[0, 0], [0, 0]])) == ("few_items", "undefined")
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ from faithtui.agreement.statistics.figures import (
 )
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
-    compute_linearised_se,
-    enumerate_bootstrap,
+    compute_linearised_agreement_se,
+    enumerate_agreement_bootstrap,
     make_estimate,
 )
 from faithtui.agreement.statistics.matrices import (
@@ -279,13 +279,16 @@ def test_the_exact_bootstrap_is_that_of_all_resamples(
         shares.append(agreed / sum(a + b + c + d for (a, b), (c, d) in drawn))
     mean = math.fsum(shares) / len(shares)
     se = math.sqrt(math.fsum((share - mean) ** 2 for share in shares) / len(shares))
-    found = enumerate_bootstrap(of_clusters(clusters))
+    found = enumerate_agreement_bootstrap(of_clusters(clusters))
     assert found == pytest.approx((mean, se), abs=1e-12)
 
 
 def test_the_exact_bootstrap_of_many_conversations_is_near_the_linearised_error() -> None:
     groups = of_clusters(CLUSTERS * 6)
-    exact, linearised = enumerate_bootstrap(groups), compute_linearised_se(groups)
+    exact, linearised = (
+        enumerate_agreement_bootstrap(groups),
+        compute_linearised_agreement_se(groups),
+    )
     assert isinstance(exact, tuple)
     assert exact[1] == pytest.approx(linearised, rel=0.05)
 
@@ -298,7 +301,7 @@ def shares_of(drawn: Resamples) -> list[float]:
 def test_resampling_comes_near_the_exact_bootstrap() -> None:
     for clusters in (CLUSTERS, CLUSTERS * 5):
         groups = of_clusters(clusters)
-        exact = enumerate_bootstrap(groups)
+        exact = enumerate_agreement_bootstrap(groups)
         assert isinstance(exact, tuple)
         shares = shares_of(Resamples(groups, 2_000, 5))
         assert len(shares) == 2_000
@@ -370,7 +373,9 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
     values = []
     for place in range(300):
         cells = tuple(map(tuple, stack.cells[..., place].tolist()))
-        value = recall.compute_single(ConfusionMatrix(NAMES, cells).collapse(("no", "idk")))
+        value = recall.compute_of_single_matrix(
+            ConfusionMatrix(NAMES, cells).collapse(("no", "idk"))
+        )
         assert not isinstance(value, Reason)
         values.append(value)
     each = found["recall"]
@@ -415,7 +420,7 @@ def test_alpha_of_weights_is_that_of_the_population() -> None:
     readings = [("a", "yes", "yes", 3.0), ("a", "no", "no", 2.0), ("b", "yes", "no", 1.0)]
     unrolled = [each[:3] for each in readings for _ in range(int(each[3]))]
     found = ALPHA.compute.compute_over_groups(count_weighted_matrix(readings, NAMES))
-    assert same(found, ALPHA.compute_single(count_matrix(unrolled, NAMES).total))
+    assert same(found, ALPHA.compute_of_single_matrix(count_matrix(unrolled, NAMES).total))
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=9, max_size=9), min_size=1, max_size=8))
@@ -425,5 +430,5 @@ def test_a_stack_of_matrices_has_the_figures_of_each(tables: list[list[int]]) ->
         found = statistic.compute(MatrixStack(np.moveaxis(cells, 0, -1))).tolist()
         for value, each in zip(found, cells, strict=True):
             matrix = ConfusionMatrix(NAMES, tuple(map(tuple, each.tolist())))
-            alone = as_number(statistic.compute_single(matrix))
+            alone = as_number(statistic.compute_of_single_matrix(matrix))
             assert value == pytest.approx(alone, abs=1e-12, nan_ok=True), name

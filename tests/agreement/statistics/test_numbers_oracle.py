@@ -20,7 +20,7 @@ from faithtui.agreement.statistics.calibration import (
 )
 from faithtui.agreement.statistics.pass_rates import LabelledStratum, compute_stratified_rate
 from faithtui.agreement.statistics.prediction_powered import ppi_mean, tune_lambda
-from faithtui.agreement.statistics.ranks import delong_area, kendall_tau_b
+from faithtui.agreement.statistics.ranks import delong_auroc_interval, kendall_tau_b
 from faithtui.agreement.statistics.scores import IccForm, icc, mean_difference, sd_difference
 from faithtui.agreement.statistics.thresholds import make_threshold_table
 from faithtui.domain.estimates import Point, Reason
@@ -65,7 +65,7 @@ def test_area_and_thresholds_are_those_of_scikit_learn(seed: int) -> None:
     for score, flag in zip(scores, positive, strict=True):
         low, high = levels.get(score, (0, 0))
         levels[score] = (low + (not flag), high + flag)
-    found = delong_area(levels)
+    found = delong_auroc_interval(levels)
     if isinstance(found, Reason):
         assert len(set(positive)) == 1
         return

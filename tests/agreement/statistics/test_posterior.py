@@ -16,10 +16,10 @@ from faithtui.agreement.statistics.pass_rates import (
     estimate_future_rate,
     estimate_run_rate,
     estimate_run_rate_clustered,
-    group_strata,
+    make_grouped_strata,
 )
 from faithtui.agreement.statistics.posterior import (
-    draw_matrices,
+    draw_confusion_matrices,
     estimate_figures_by_posterior,
     widen_future_rate,
     widen_run_rate,
@@ -90,7 +90,7 @@ def test_labels_of_single_units_have_the_posterior_of_jeffreys() -> None:
     counts[0, 0, 0, :190] = 1
     counts[0, 1, 0, 190:] = 1
     whole = GroupedMatrix.from_groups(LABELS, counts)
-    shares = PREVALENCE.compute(draw_matrices(whole.collapse(("no",))))[0]
+    shares = PREVALENCE.compute(draw_confusion_matrices(whole.collapse(("no",))))[0]
     # Beta(10.5, 190.5), whose variance is made a third larger, and a little by Student's t.
     mean = 10.5 / 201
     deviation = (mean * (1 - mean) / 202) ** 0.5
@@ -158,7 +158,7 @@ def test_unfair_claims_are_no_faithful_ones_and_no_missing_labels() -> None:
 def test_a_forecast_is_never_surer_than_what_is_known_of_the_run() -> None:
     # Every group is alike, so that leaving one out changes nothing.
     rows = [(LabelledStratum(20, 1, 1), LabelledStratum(2, 1, 0)) for _ in range(20)]
-    groups = group_strata(rows)
+    groups = make_grouped_strata(rows)
     run = estimate_run_rate(groups.total)
     alone = estimate_future_rate(groups)
     found = widen_future_rate(alone, run, groups)
@@ -351,7 +351,7 @@ def test_unfair_claims_leave_open_how_many_are_fair() -> None:
 def test_a_future_rate_of_fewer_than_five_labelled_groups_has_no_interval() -> None:
     """Whole conversations: three of thirty were drawn, and their labels differ."""
     drawn = [[LabelledStratum(9, 9, 9 - 3 * place)] for place in range(3)]
-    groups = group_strata([*drawn, *[[LabelledStratum(9, 0, 0)]] * 27])
+    groups = make_grouped_strata([*drawn, *[[LabelledStratum(9, 0, 0)]] * 27])
     run = estimate_run_rate(groups.total)
     assert run.ci_low is not None
     alone = estimate_future_rate(groups)
@@ -365,7 +365,7 @@ def test_a_future_rate_has_no_interval_where_this_run_has_none() -> None:
     """Whole conversations: the drawn ones are too few for this run, and for those to come."""
     for drawn, reason in ((3, Reason.TOO_FEW_CLUSTERS), (6, Reason.NO_VARIATION)):
         labels = [[LabelledStratum(9, 9, 9 - place)] for place in range(drawn)]
-        groups = group_strata([*labels, *[[LabelledStratum(9, 0, 0)]] * (30 - drawn)])
+        groups = make_grouped_strata([*labels, *[[LabelledStratum(9, 0, 0)]] * (30 - drawn)])
         run = estimate_run_rate_clustered(groups)
         if drawn > 4:
             run = Estimate(run.value, run.status, run.n, run.clusters, reason)

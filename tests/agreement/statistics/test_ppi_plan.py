@@ -6,7 +6,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     LabelCosts,
     compute_ppi_effective_size,
     find_cheapest_split,
-    split_budget,
+    split_budget_labels_and_judging,
 )
 from faithtui.errors import InputError
 
@@ -16,7 +16,7 @@ costs = st.builds(LabelCosts, st.floats(0.5, 10), st.floats(0.01, 1), st.floats(
 
 @given(correlations, costs, st.floats(0, 300))
 def test_the_budget_is_kept(correlation: float, prices: LabelCosts, budget: float) -> None:
-    found = split_budget(correlation, prices, budget)
+    found = split_budget_labels_and_judging(correlation, prices, budget)
     assert found.cost <= budget + 1e-6
     assert found.labelled >= 0
     assert found.judged_only >= 0
@@ -35,7 +35,7 @@ def test_what_was_asked_for_is_reached(correlation: float, prices: LabelCosts, w
 @pytest.mark.parametrize("budget", [40, 200])
 def test_no_other_split_of_the_budget_tells_much_more(correlation: float, budget: int) -> None:
     prices = LabelCosts(1.0, 0.1)
-    found = split_budget(correlation, prices, budget)
+    found = split_budget_labels_and_judging(correlation, prices, budget)
     best = max(
         compute_ppi_effective_size(correlation, n, round((budget - 1.1 * n) / 0.1 - 0.5))
         for n in range(1, round(budget / 1.1 - 0.5))
@@ -57,19 +57,19 @@ def test_no_other_split_of_that_worth_is_much_cheaper(wanted: int) -> None:
 
 
 def test_a_judge_worth_nothing_is_not_paid() -> None:
-    found = split_budget(0.0, LabelCosts(2.0, 0.1), 100)
+    found = split_budget_labels_and_judging(0.0, LabelCosts(2.0, 0.1), 100)
     assert (found.labelled, found.judged_only, found.cost) == (50, 0, 100)
     assert find_cheapest_split(0.0, LabelCosts(2.0, 0.1), 40).labelled == 40
     assert find_cheapest_split(0.05, LabelCosts(1.0, 0.9), 40).judged_only == 0
 
 
 def test_a_perfect_judge_needs_one_label() -> None:
-    assert split_budget(1.0, LabelCosts(1.0, 0.1), 10).labelled == 1
+    assert split_budget_labels_and_judging(1.0, LabelCosts(1.0, 0.1), 10).labelled == 1
     assert find_cheapest_split(-1.0, LabelCosts(1.0, 0.1), 100).labelled == 1
 
 
 def test_nothing_buys_nothing() -> None:
-    assert split_budget(0.9, LabelCosts(1.0, 0.1), 0).effective == 0
+    assert split_budget_labels_and_judging(0.9, LabelCosts(1.0, 0.1), 0).effective == 0
     assert find_cheapest_split(0.9, LabelCosts(1.0, 0.1), 0).labelled == 0
 
 

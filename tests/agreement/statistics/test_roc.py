@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.ranks import delong_area
+from faithtui.agreement.statistics.ranks import delong_auroc_interval
 from faithtui.domain.estimates import Reason
 
 tables = st.dictionaries(
@@ -32,7 +32,7 @@ def by_pairs(levels: dict[float, tuple[int, int]]) -> tuple[float, float]:
 def test_area_and_variance_are_those_of_the_definition(
     levels: dict[float, tuple[int, int]],
 ) -> None:
-    found = delong_area(levels)
+    found = delong_auroc_interval(levels)
     negatives = sum(low for low, _ in levels.values())
     positives = sum(high for _, high in levels.values())
     if not negatives or not positives:
@@ -56,10 +56,10 @@ def test_a_monotone_change_of_the_scores_changes_nothing(
     levels: dict[float, tuple[int, int]],
 ) -> None:
     moved = {score**3 / 7 - 5: counts for score, counts in reversed(levels.items())}
-    assert delong_area(moved) == delong_area(levels)
+    assert delong_auroc_interval(moved) == delong_auroc_interval(levels)
 
 
 def test_perfect_separation_is_no_certainty() -> None:
-    found = delong_area({0.1: (5, 0), 0.9: (0, 5)})
+    found = delong_auroc_interval({0.1: (5, 0), 0.9: (0, 5)})
     assert not isinstance(found, Reason)
     assert (found.value, found.se, found.ci_low) == (1.0, None, None)

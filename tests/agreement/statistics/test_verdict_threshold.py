@@ -9,7 +9,7 @@ from faithtui.agreement.statistics.labelled_probabilities import (
     FEWEST_LABELS,
     LabelledProbability,
     explain_recalibration_refusal,
-    normalise_weights,
+    scale_weights_to_effective_size,
 )
 from faithtui.agreement.statistics.verdict_threshold import (
     SHIPPED_THRESHOLD,
@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.verdict_threshold import (
     VerdictAccuracy,
     choose_probability_threshold,
     evaluate_threshold,
-    measure_verdicts,
+    measure_verdict_accuracy,
 )
 from tests.embedded_judge_training.recalibration import (
     draw_by_verdict,
@@ -77,9 +77,9 @@ def test_labels_of_both_kinds_from_several_conversations_are_taken() -> None:
 
 def test_weights_sum_to_as_many_labels_as_tell_as_much() -> None:
     claims = [replace(each, weight=9.0) for each in labelled(10, 10)]
-    assert sum(each.weight for each in normalise_weights(claims)) == pytest.approx(20)
+    assert sum(each.weight for each in scale_weights_to_effective_size(claims)) == pytest.approx(20)
     claims[10:] = [replace(each, weight=1.0) for each in claims[10:]]
-    found = normalise_weights(claims)
+    found = scale_weights_to_effective_size(claims)
     assert sum(each.weight for each in found) == pytest.approx(100**2 / (10 * 81 + 10))
     assert found[0].weight / found[-1].weight == pytest.approx(9)
 
@@ -91,9 +91,9 @@ def test_verdicts_are_counted_by_weight_and_unsupported_is_positive() -> None:
         LabelledProbability("b", 0.2, True, 2.0),
         LabelledProbability("b", 0.9, True, 6.0),
     ]
-    found = measure_verdicts(claims, [False, True, False, True])
+    found = measure_verdict_accuracy(claims, [False, True, False, True])
     assert found == VerdictAccuracy(recall=0.75, precision=0.6, balanced_accuracy=0.75)
-    assert measure_verdicts(claims[2:], [True, True]) == VerdictAccuracy(None, None, None)
+    assert measure_verdict_accuracy(claims[2:], [True, True]) == VerdictAccuracy(None, None, None)
 
 
 def test_most_claims_being_supported_does_not_lower_the_threshold() -> None:
@@ -138,8 +138,10 @@ def test_the_error_of_the_gain_is_that_of_leaving_out_a_conversation() -> None:
     ]
 
     def gain(kept: list[LabelledProbability]) -> float:
-        old = measure_verdicts(kept, [each.chance >= 0.5 for each in kept])
-        new = measure_verdicts(kept, [each.chance >= without[folds[each.group]] for each in kept])
+        old = measure_verdict_accuracy(kept, [each.chance >= 0.5 for each in kept])
+        new = measure_verdict_accuracy(
+            kept, [each.chance >= without[folds[each.group]] for each in kept]
+        )
         assert old.balanced_accuracy is not None
         assert new.balanced_accuracy is not None
         return new.balanced_accuracy - old.balanced_accuracy

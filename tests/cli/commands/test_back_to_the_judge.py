@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleRequest, collect_examples
-from faithtui.engine.review.samples.splits import fix_store_split
+from faithtui.engine.review.samples.splits import save_store_split
 from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as store:
         label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
     with Store.open(Path(shutil.copy(path, folder / "taught.db"))) as store:
-        fix_store_split(store, "ann")
+        save_store_split(store, "ann")
         found = collect_examples(store, RunId(1), ExampleRequest(split=Split.TRAIN))
         train = folder / "train.jsonl"
         train.write_text("".join(example_lines(found.examples)), encoding="utf-8")
@@ -67,7 +67,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def keys_in(split: str) -> set[str]:
-    return {each.key for each in talks() if RULE.find_split(each.group) == split}
+    return {each.key for each in talks() if RULE.get_split_of_group(each.group) == split}
 
 
 def test_a_split_is_made_once_shown_and_frozen(cli: Cli, project: Path) -> None:
@@ -258,7 +258,7 @@ def test_answers_that_are_reviewed_in_part_are_left_out_for_ragas(cli: Cli, judg
     with Store.open(judged) as store:
         label(store, RunId(1), lambda claim: None if "a-1" in claim else "x")
         first, _ = store.runs.item_ids(RunId(1))
-        claim, _ = store.runs.review_view(first, "").claims
+        claim, _ = store.runs.read_review_view(first, "").claims
         assert "a-0" in claim.text
     found = cli("export", "ragas", "--store", judged)
     assert json.loads(found.out) == {"faithfulness": []}

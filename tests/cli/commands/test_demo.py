@@ -18,7 +18,7 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     for file in files:
         lines = (DEMO / file.name).read_text(encoding="utf-8").splitlines()
         file.write_text("\n".join(lines[::5]), encoding="utf-8")
-    monkeypatch.setattr(demo, "demo_files", lambda: files)
+    monkeypatch.setattr(demo, "find_demo_files", lambda: files)
     first = cli("demo", "--no-app")
     assert first.code == 0
     assert re.search(r"kappa 0\.\d\d \[-?0\.\d\d, 0\.\d\d\]", first.out)
@@ -35,4 +35,4 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
 def test_without_its_conversations_the_demo_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faithtui, "__file__", "/nonexistent/faithtui/__init__.py")
     with pytest.raises(ConfigError, match="install faithtui again"):
-        demo.demo_files()
+        demo.find_demo_files()

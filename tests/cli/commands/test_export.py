@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
-from faithtui.engine.review.samples.splits import fix_store_split
+from faithtui.engine.review.samples.splits import save_store_split
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as store:
         for talk in reversed(TALKS):
             run, item = judged(store, talk, {1: ("yes", "no")})
-        claim = store.runs.review_view(item, "ann").claims[1]
+        claim = store.runs.read_review_view(item, "ann").claims[1]
         store.reviews.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
         store.reviews.record_verdict(claim.id, "ben", "no", run=run, saw_judge=False)
     return path
@@ -247,14 +247,14 @@ def test_opening_the_test_split_is_written_down(cli: Cli, project: Path) -> None
         seed = next(
             seed
             for seed in range(100)
-            if SplitRule(seed, 40, 20, 40).find_split("a") is Split.TEST
-            and SplitRule(seed, 40, 20, 40).find_split("b") is Split.TRAIN
+            if SplitRule(seed, 40, 20, 40).get_split_of_group("a") is Split.TEST
+            and SplitRule(seed, 40, 20, 40).get_split_of_group("b") is Split.TRAIN
         )
         # Where a part would be empty a split is refused, so more groups are there.
         store.conversations.import_batch(
             [Conversation("more", f"m{n}", TALKS[0].turns, group=f"m{n}") for n in range(30)]
         )
-        fix_store_split(store, "ann", (40, 20, 40), seed)
+        save_store_split(store, "ann", (40, 20, 40), seed)
     shown = cli("export", "claims", "--split", "test", "--store", project)
     assert len(lines(shown.out)) == 2
     assert "test split opened 1 time" in shown.err

@@ -13,7 +13,15 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.store.building import FACTS, SPEC, assess, import_talks, imported, talk, windows_of
+from tests.store.building import (
+    FACTS,
+    SPEC,
+    assess,
+    import_talks,
+    imported,
+    talk,
+    windows_of,
+)
 
 KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")

@@ -13,10 +13,10 @@ from tests.cli.conftest import Cli
 
 def label(path: Path, reviewer: str, verdict: str = "no") -> None:
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         for item in store.runs.item_ids(run):
-            for claim in store.runs.review_view(item, reviewer).claims:
+            for claim in store.runs.read_review_view(item, reviewer).claims:
                 store.reviews.record(
                     claim.id,
                     reviewer,

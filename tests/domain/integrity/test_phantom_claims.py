@@ -1,9 +1,9 @@
-from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
+from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_claim_words_to_source
 from faithtui.domain.text.texts import tokenise_text
 
 
 def origin(claim: str, answer: str, *before: str) -> ClaimOrigin:
-    return trace_origin(
+    return trace_claim_words_to_source(
         tokenise_text(claim), tokenise_text(answer), [tokenise_text(text) for text in before]
     )
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from faithtui.domain.judging.image_addresses import (
     ANY_HOST,
     find_address_problem,
+    find_host_of_address,
     format_address_without_secrets,
     has_credential,
-    host_of,
     is_allowed,
-    is_public,
-    read_host,
+    is_host_public,
+    parse_host_name,
 )
 
 PRIVATE = [
@@ -94,7 +94,7 @@ def test_private_networks_are_never_asked_for(host: str) -> None:
 def test_public_hosts_are_named_one_way(host: str, named: str) -> None:
     address = f"https://{host}/a.png?size=2"
     assert find_address_problem(address) is None
-    assert host_of(address) == named == read_host(host)
+    assert find_host_of_address(address) == named == parse_host_name(host)
     assert is_allowed(named, [named])
     assert is_allowed(named, [ANY_HOST])
     assert not is_allowed(named, ["example.com"])
@@ -114,7 +114,7 @@ def test_no_address_is_public_that_the_standard_library_calls_private(
         expected = found.is_global
         host = str(found)
         for form in (str(int(found)), hex(int(found)), f"0{int(found):o}"):
-            assert is_public(form) is is_public(host)
+            assert is_host_public(form) is is_host_public(host)
     assert (find_address_problem(f"http://{host}/") is None) is (
         expected and not found.is_multicast
     )
@@ -138,7 +138,7 @@ def test_no_address_is_public_that_the_standard_library_calls_private(
     ],
 )
 def test_what_is_no_web_address_goes_nowhere(address: str) -> None:
-    assert host_of(address) is None
+    assert find_host_of_address(address) is None
     assert find_address_problem(address) is not None
 
 
@@ -199,7 +199,7 @@ def test_ordinary_addresses_hold_none(address: str) -> None:
     "text", ["", "a b", "https://a.example", "a.example:80", "a/b", "*.example", "[::1::2]"]
 )
 def test_what_is_no_host_is_none(text: str) -> None:
-    assert read_host(text) is None
+    assert parse_host_name(text) is None
 
 
 @given(st.text(max_size=80))

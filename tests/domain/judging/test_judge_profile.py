@@ -31,11 +31,11 @@ def test_what_is_typed_reads_as_what_a_file_holds() -> None:
         name: value if isinstance(value, str) else json.dumps(value) for name, value in FULL.items()
     }
     assert set(FULL) == set(PARAMETERS)
-    assert JudgeProfile.from_values(FULL) == JudgeProfile.from_values(texts)
+    assert JudgeProfile.read(FULL) == JudgeProfile.read(texts)
 
 
 def test_it_is_read_back_as_it_was_stored() -> None:
-    profile = JudgeProfile.from_values(FULL)
+    profile = JudgeProfile.read(FULL)
     assert JudgeProfile.from_json(json.loads(json.dumps(profile.to_json()))) == profile
     assert JudgeProfile.from_json(JudgeProfile().to_json()) == JudgeProfile()
     assert JudgeProfile.from_json(None) == NO_PARAMETERS
@@ -43,13 +43,13 @@ def test_it_is_read_back_as_it_was_stored() -> None:
 
 
 def test_unset_takes_a_parameter_out_and_headers_go_beside_those_of_before() -> None:
-    profile = JudgeProfile.from_values(FULL)
-    changed = JudgeProfile.from_values(
+    profile = JudgeProfile.read(FULL)
+    changed = JudgeProfile.read(
         {"temperature": "unset", "extra_headers": {"X-Other": "$OTHER"}}, profile
     )
     assert changed.temperature is None
     assert changed.extra_headers == {"X-Team": "evals", "X-Other": "$OTHER"}
-    assert JudgeProfile.from_values({"extra_headers": "unset"}, profile).extra_headers == {}
+    assert JudgeProfile.read({"extra_headers": "unset"}, profile).extra_headers == {}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_unset_takes_a_parameter_out_and_headers_go_beside_those_of_before() -> 
 )
 def test_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=name):
-        JudgeProfile.from_values({name: value})
+        JudgeProfile.read({name: value})
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_body_of_ordinary_parts_is_taken() -> None:
 def test_a_key_is_known_by_its_form_under_any_name(secret: str) -> None:
     for values in ({"extra_body": {"note": secret}}, {"extra_headers": {"X-Note": secret}}):
         with pytest.raises(ConfigError, match="looks like a secret"):
-            JudgeProfile.from_values(values)
+            JudgeProfile.read(values)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_fingerprint_of_an_earlier_version_is_written_as_those_of_today() -> N
 @pytest.mark.parametrize("levels", [60, 100_000])
 def test_a_body_of_too_many_levels_is_refused(levels: int) -> None:
     with pytest.raises(ConfigError, match="extra_body"):
-        JudgeProfile.from_values({"extra_body": '{"a":' * levels + "1" + "}" * levels})
+        JudgeProfile.read({"extra_body": '{"a":' * levels + "1" + "}" * levels})
     circle: dict[str, object] = {}
     circle["a"] = circle
     with pytest.raises(ConfigError, match="expected values of JSON"):
@@ -269,7 +269,7 @@ def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:
     assert JudgeProfile(seed=7).describe(("temperature",)) == (
         "temperature 0 (refused by the model, not sent), seed 7"
     )
-    assert JudgeProfile.from_values(FULL).describe() == (
+    assert JudgeProfile.read(FULL).describe() == (
         "temperature 0.5, top_p 0.9, seed 7, reasoning_effort low, max_tokens 4000, "
         "timeout_s 600, top_k 1, header X-Team: evals"
     )

@@ -18,9 +18,9 @@ from faithtui.domain.integrity.findings import (
     FindingKind,
     JudgedConversation,
 )
-from faithtui.domain.integrity.phantom_claims import trace_origin
+from faithtui.domain.integrity.phantom_claims import trace_claim_words_to_source
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.text.evidence import compute_overlap, rank_passages
+from faithtui.domain.text.evidence import compute_weighted_word_overlap, rank_passages
 from faithtui.domain.text.sentence_index import index_passages
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.judges.embedded import evidence, judge
@@ -156,7 +156,7 @@ def test_the_evidence_pane(pair: Pair) -> None:
     expected, claim, passage = pair
     said, read = tokenise_text(claim), tokenise_text(passage)
     (found,) = rank_passages(said, [read], [[]])
-    share = compute_overlap(said, read)
+    share = compute_weighted_word_overlap(said, read)
     assert bool(found.differs) == (expected == "clash")
     assert any(mark.clashes for mark in found.marks) == (expected == "clash")
     if expected == "same":
@@ -168,7 +168,7 @@ def test_the_evidence_pane(pair: Pair) -> None:
 @every_pair
 def test_the_integrity_check(pair: Pair) -> None:
     expected, claim, passage = pair
-    origin = trace_origin(tokenise_text(claim), tokenise_text(passage), ())
+    origin = trace_claim_words_to_source(tokenise_text(claim), tokenise_text(passage), ())
     assert (origin.clash is not None) == (expected == "clash")
     if expected == "clash":
         assert origin.is_phantom

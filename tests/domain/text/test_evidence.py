@@ -6,8 +6,8 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.evidence import (
     NamedTruth,
     RankedPassage,
-    choose_excerpt,
-    compute_overlap,
+    choose_excerpt_with_needed_spans,
+    compute_weighted_word_overlap,
     find_source_sentence,
     rank_passages,
 )
@@ -74,7 +74,10 @@ def test_numbers_and_names_of_the_claim_are_marked_anywhere() -> None:
 
 def test_words_match_across_case_and_common_endings() -> None:
     assert (
-        compute_overlap(tokenise_text("Labels printed"), tokenise_text("PRINTING a label")) == 1.0
+        compute_weighted_word_overlap(
+            tokenise_text("Labels printed"), tokenise_text("PRINTING a label")
+        )
+        == 1.0
     )
 
 
@@ -106,7 +109,10 @@ def test_an_excerpt_holds_what_is_needed_and_grows_around_it() -> None:
     passage = tokenise_text("One. Two. Three. Four. Five.")
     needed = [Span(10, 16)]
     texts = [
-        [passage.text[part.start : part.end] for part in choose_excerpt(passage, needed, budget)]
+        [
+            passage.text[part.start : part.end]
+            for part in choose_excerpt_with_needed_spans(passage, needed, budget)
+        ]
         for budget in (1, 18, 100)
     ]
     assert texts[0] == ["Three."]
@@ -131,21 +137,21 @@ def test_an_excerpt_has_the_words_of_every_part_of_a_claim(budget: int) -> None:
         "improve their mood."
     )
     passage = tokenise_text(KIDS)
-    parts = choose_excerpt(passage, [], budget, claim)
+    parts = choose_excerpt_with_needed_spans(passage, [], budget, claim)
     shown = " ".join(passage.text[part.start : part.end] for part in parts)
     assert "Better sleepBetter moodBetter grades" in shown
     pregnancy = next(
         each for each in passage.sentences if "pregnancy" in KIDS[each.start : each.end]
     )
-    needed = choose_excerpt(passage, [pregnancy], 500, claim)
+    needed = choose_excerpt_with_needed_spans(passage, [pregnancy], 500, claim)
     shown = " ".join(passage.text[part.start : part.end] for part in needed)
     assert "pregnancy" in shown
     assert "Better sleepBetter moodBetter grades" in shown
 
 
 def test_an_excerpt_without_need_begins_at_the_beginning() -> None:
-    assert choose_excerpt(tokenise_text("One. Two."), [], 1) == (Span(0, 4),)
-    assert choose_excerpt(tokenise_text("  "), [], 10) == ()
+    assert choose_excerpt_with_needed_spans(tokenise_text("One. Two."), [], 1) == (Span(0, 4),)
+    assert choose_excerpt_with_needed_spans(tokenise_text("  "), [], 10) == ()
 
 
 @given(TEXTS)
@@ -182,7 +188,7 @@ def test_ranking_keeps_every_passage_and_never_leaves_its_text(
 def test_an_excerpt_covers_what_it_must(text: str, budget: int) -> None:
     passage = tokenise_text(text)
     for needed in passage.sentences:
-        parts = choose_excerpt(passage, [needed], budget, passage)
+        parts = choose_excerpt_with_needed_spans(passage, [needed], budget, passage)
         assert any(part.start <= needed.start and needed.end <= part.end for part in parts)
 
 

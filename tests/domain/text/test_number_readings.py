@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.domain.claim_matching import compute_wording_similarity
-from faithtui.domain.integrity.phantom_claims import trace_origin
+from faithtui.domain.integrity.phantom_claims import trace_claim_words_to_source
 from faithtui.domain.text.evidence import rank_passages
 from faithtui.domain.text.number_readings import Measure
 from faithtui.domain.text.texts import tokenise_text
@@ -80,7 +80,10 @@ def test_equal_numbers_clash_nowhere(one: str, other: str) -> None:
     for claim, passage in ((read(one), read(other)), (read(other), read(one))):
         verdict, _, supported = judge(claim, passage)
         assert (verdict, supported >= 0.5) == ("yes", True)
-        assert trace_origin(tokenise_text(claim), tokenise_text(passage), ()).clash is None
+        assert (
+            trace_claim_words_to_source(tokenise_text(claim), tokenise_text(passage), ()).clash
+            is None
+        )
         (ranked,) = rank_passages(tokenise_text(claim), [tokenise_text(passage)], [[]])
         assert not ranked.differs
         assert not any(mark.clashes for mark in ranked.marks)
@@ -90,7 +93,10 @@ def test_equal_numbers_clash_nowhere(one: str, other: str) -> None:
 def test_different_numbers_clash_everywhere(one: str, other: str) -> None:
     claim, passage = read(one), read(other)
     assert judge(claim, passage)[0] == "no"
-    assert trace_origin(tokenise_text(claim), tokenise_text(passage), ()).clash is not None
+    assert (
+        trace_claim_words_to_source(tokenise_text(claim), tokenise_text(passage), ()).clash
+        is not None
+    )
     (ranked,) = rank_passages(tokenise_text(claim), [tokenise_text(passage)], [[]])
     assert ranked.differs
 

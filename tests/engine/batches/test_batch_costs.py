@@ -76,7 +76,7 @@ async def test_a_run_asked_singly_finds_what_batches_brought(
 ) -> None:
     await come_back(store, openai.plan(store))
     request = RunRequest(judge="openai:w", base_url=openai.server.url)
-    run = run_planner.plan_run(store, request, environ={})
+    run = run_planner.save_planned_run(store, request, environ={})
     judge = AnsweringJudge()
     judge.fingerprint = store.runs.row(run).spec.judge_fingerprint
     await runner.execute_run(store, run, silent, judge=opened(judge))
@@ -145,7 +145,7 @@ async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     spent = []
     for _ in range(40):
         state = await runner.execute_run(store, run, silent, environment=environment)
-        row, out = store.runs.row(run), store.batches.sum_outstanding(run)
+        row, out = store.runs.row(run), store.batches.sum_outstanding_of_run(run)
         assert row.cost_nusd + out.nusd_worst <= 1_500_000
         spent.append(row.cost_nusd)
         if state is not RunState.WAITING:
@@ -190,4 +190,4 @@ async def test_a_run_that_judges_anothers_claims_waits_for_them(
 
 def test_a_judge_that_is_asked_here_takes_no_batches(store: Store) -> None:
     with pytest.raises(ConfigError, match="offline takes no batches: run without --batch"):
-        run_planner.plan_run(store, RunRequest(judge="offline", batch=True), environ={})
+        run_planner.save_planned_run(store, RunRequest(judge="offline", batch=True), environ={})

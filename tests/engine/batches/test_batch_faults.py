@@ -81,7 +81,7 @@ async def test_a_lost_receipt_is_looked_for_and_nothing_is_bought_twice(
     run = anyone.plan(store)
     anyone.batches.loses_creations = 1
     assert await once(store, run) is RunState.WAITING
-    (row,) = store.batches.list_open(run)
+    (row,) = store.batches.list_open_batches(run)
     assert (row.state, row.provider_id) == (BatchState.PLANNED, None)
     assert "are with the provider; " in (store.runs.row(run).reason or "")
     if anyone.name == "anthropic":
@@ -105,7 +105,9 @@ async def test_a_batch_that_never_came_to_be_is_made_again(
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
-    assert [row.reason for row in store.batches.list_refused(run)] == ["the provider never got it"]
+    assert [row.reason for row in store.batches.list_refused_batches(run)] == [
+        "the provider never got it"
+    ]
 
 
 class Deaf(FakeBatches):
@@ -258,7 +260,7 @@ async def test_results_that_break_off_are_kept_and_read_on_later(
     row = store.runs.row(run)
     asked = len(anyone.batches.batches[0].requests)
     assert 0 < row.calls < asked
-    first = store.batches.list_open(run)[0]
+    first = store.batches.list_open_batches(run)[0]
     assert len(store.batches.list_waiting_questions(first.uid)) == asked - row.calls
     assert await once(store, run) is RunState.WAITING
     assert len(store.batches.list_waiting_questions(first.uid)) == asked - row.calls, (
@@ -282,9 +284,9 @@ async def test_a_batch_the_provider_does_not_have_is_not_bought_again_unasked(
     assert f"does not have the batch {lost.id}" in reason
     assert f"faithtui batch cancel {run}" in reason
     assert anyone.batches.batches == []
-    out = await batch_run.cancel_batches(store, run)
+    out = await batch_run.cancel_batches_of_run(store, run)
     assert out.questions == len(lost.requests)
-    assert store.batches.sum_outstanding(run).questions == 0
+    assert store.batches.sum_outstanding_of_run(run).questions == 0
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
 
@@ -294,10 +296,10 @@ async def test_cancelling_asks_the_provider_and_keeps_what_was_answered(
 ) -> None:
     run = anyone.plan(store)
     await once(store, run)
-    await batch_run.cancel_batches(store, run)
+    await batch_run.cancel_batches_of_run(store, run)
     assert anyone.batches.batches[0].cancelled
     assert store.runs.row(run).state is RunState.CANCELLED
-    assert store.batches.sum_outstanding(run).batches == 1, "it is still to be read"
+    assert store.batches.sum_outstanding_of_run(run).batches == 1, "it is still to be read"
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert anyone.sold_twice == []
 
@@ -308,15 +310,15 @@ async def test_cancelling_a_batch_without_a_receipt_finds_it_or_lets_it_be(
     run = openai.plan(store)
     openai.batches.loses_creations = 1
     await once(store, run)
-    await batch_run.cancel_batches(store, run)
+    await batch_run.cancel_batches_of_run(store, run)
     assert openai.batches.batches[0].cancelled
     store.conversations.import_batch([conversation("new", 1)])
     other = openai.plan(store, metric="ragas-faithfulness")
     openai.server.batches = Deaf(openai.batches)
     await once(store, other)
-    assert store.batches.list_open(other)
-    await batch_run.cancel_batches(store, other)
-    assert store.batches.list_open(other) == ()
+    assert store.batches.list_open_batches(other)
+    await batch_run.cancel_batches_of_run(store, other)
+    assert store.batches.list_open_batches(other) == ()
 
 
 async def test_an_account_that_takes_less_gets_less_and_one_after_the_other(
@@ -378,7 +380,7 @@ async def test_a_server_without_batches_stops_the_run_and_says_what_to_do(
         plain.server.batches = None
         assert await once(store, run) is RunState.STOPPED
         assert "has no Batch API" in (store.runs.row(run).reason or "")
-        assert store.batches.sum_outstanding(run).questions == 0
+        assert store.batches.sum_outstanding_of_run(run).questions == 0
 
 
 async def test_a_program_without_batches_is_named_with_another_way(
@@ -427,7 +429,7 @@ async def test_a_batch_that_is_being_sent_is_sent_when_the_run_is_cancelled(
     slow.go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    (row,) = store.batches.list_open(run)
+    (row,) = store.batches.list_open_batches(run)
     assert (row.state, row.provider_id) == (BatchState.SENT, "batch_0")
     assert store.runs.row(run).state is RunState.WAITING
 
@@ -446,7 +448,7 @@ async def test_cancelled_twice_a_batch_is_looked_for_next_time(
     with pytest.raises(asyncio.CancelledError):
         await task
     slow.go_on.set()
-    (row,) = store.batches.list_open(run)
+    (row,) = store.batches.list_open_batches(run)
     assert (row.state, row.provider_id) == (BatchState.PLANNED, None)
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
@@ -478,7 +480,7 @@ async def test_a_batch_refused_at_once_for_its_size_comes_back_smaller(
         state = await once(store, run)
         if state is RunState.STOPPED:
             assert "limit of 3" in (store.runs.row(run).reason or "")
-            sizes.append(store.batches.list_refused(run)[-1].requests)
+            sizes.append(store.batches.list_refused_batches(run)[-1].requests)
         if state is RunState.DONE:
             break
     assert state is RunState.DONE
@@ -510,7 +512,10 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     slow = Slow(openai.batches)
     openai.server.batches = slow
     clients = open_batch_client("openai:w", base_url=openai.server.url, timeout_s=0.3)
-    assert await batch_run.advance_run(store, run, silent, clients=clients) is RunState.WAITING
+    assert (
+        await batch_run.advance_run_without_waiting(store, run, silent, clients=clients)
+        is RunState.WAITING
+    )
     slow.go_on.set()
     assert "within 0.3 s" in (store.runs.row(run).reason or "")
     openai.server.batches = openai.batches

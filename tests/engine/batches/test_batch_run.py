@@ -104,14 +104,14 @@ async def test_what_is_out_is_told_and_the_run_says_that_it_waits(
     events: list[RunEvent] = []
     assert await runner.execute_run(store, run, events.append) is RunState.WAITING
     row = store.runs.row(run)
-    out = store.batches.sum_outstanding(run)
+    out = store.batches.sum_outstanding_of_run(run)
     assert (out.batches, out.questions) == (1, len(openai.batches.batches[0].requests))
     assert row.state is RunState.WAITING
     assert row.reason == f"{out.questions} questions in 1 batch are with the provider"
     assert row.finished_at is None
     assert isinstance(events[-1], RunEnded)
     assert (events[-1].state, events[-1].reason) == (row.state, row.reason)
-    assert store.batches.sum_all_outstanding() == {run: out}
+    assert store.batches.sum_outstanding_by_run() == {run: out}
 
 
 async def test_prompts_are_logged_as_they_leave_where_that_is_asked_for(
@@ -159,7 +159,7 @@ async def test_a_question_larger_than_a_batch_fails_its_conversation(
     monkeypatch.setattr(submission, "MOST_BYTES", 100)
     run = openai.plan(store)
     assert await come_back(store, run) == [RunState.DONE]
-    reasons = store.run_contents.count_reasons(run, ItemState.FAILED)
+    reasons = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert all("bytes and a batch holds 100" in reason for reason in reasons)
     assert sum(reasons.values()) == len(TALKS)
 

@@ -10,7 +10,11 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.engine.batches import batch_run
 from faithtui.engine.batches.batch_driver import AT_ONCE
-from faithtui.engine.batches.files import AnswerImport, export_questions, import_answers
+from faithtui.engine.batches.files import (
+    AnswerImport,
+    export_questions,
+    import_answers_and_finish_conversations,
+)
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
@@ -33,7 +37,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def plan(store: Store, **how: object) -> RunId:
     request = RunRequest(judge="vllm:w", **how)  # type: ignore[arg-type]  # checked by the class
-    return run_planner.plan_run(store, request, environ={})
+    return run_planner.save_planned_run(store, request, environ={})
 
 
 def served(line: str) -> dict[str, Any]:
@@ -71,7 +75,7 @@ async def through_files(store: Store, run: RunId, directory: Path) -> list[int]:
             return counts
         counts.append(count)
         answers = serve(directory / f"{name}.q.jsonl", directory / f"{name}.a.jsonl")
-        brought = await import_answers(store, run, answers)
+        brought = await import_answers_and_finish_conversations(store, run, answers)
         assert brought == AnswerImport(answered=count)
 
 
@@ -110,7 +114,9 @@ async def test_the_next_file_holds_as_many_questions_as_were_told(
             assert not told or told.startswith(f"{words} to be asked; ")
             words = f"{count} questions are in files" if count > 1 else "1 question is in a file"
             assert (store.runs.row(run).reason or "").startswith(f"{words}; import the repl")
-            await import_answers(store, run, serve(questions, tmp_path / f"{number}.a.jsonl"))
+            await import_answers_and_finish_conversations(
+                store, run, serve(questions, tmp_path / f"{number}.a.jsonl")
+            )
             told = store.runs.row(run).reason or ""
         assert store.runs.row(run).state is RunState.DONE
 
@@ -123,7 +129,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     assert row.reason == (
         f"{count} questions are in files; import the replies with faithtui batch import {run} FILE"
     )
-    (batch,) = store.batches.list_open(run)
+    (batch,) = store.batches.list_open_batches(run)
     assert (batch.provider_id, batch.requests) == (BY_FILE, count)
     assert await export_questions(store, run, tmp_path / "again.jsonl") == 0
     assert await export_questions(store, other, tmp_path / "other.jsonl") == 0
@@ -131,7 +137,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     with pytest.raises(ExportError, match="is there already"):
         await export_questions(store, other, tmp_path / "q.jsonl")
     # Lost, it is given up, and its questions can be asked again.
-    await batch_run.cancel_batches(store, run)
+    await batch_run.cancel_batches_of_run(store, run)
     assert store.runs.row(run).state is RunState.CANCELLED
     assert await export_questions(store, run, tmp_path / "again.jsonl") == count
 
@@ -145,16 +151,20 @@ async def test_answers_may_come_in_parts_twice_and_from_several_files(
     lines = answers.read_text().splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
     part.write_text("".join(lines[:1]))
-    assert await import_answers(store, run, part) == AnswerImport(answered=1)
-    assert store.batches.sum_outstanding(run).questions == count - 1
+    assert await import_answers_and_finish_conversations(store, run, part) == AnswerImport(
+        answered=1
+    )
+    assert store.batches.sum_outstanding_of_run(run).questions == count - 1
     odd = '{"custom_id": "elsewhere-1", "response": null}\n[]\n\n{"cut\n{"custom_id": 7}\n'
     answers.write_text("".join(lines) + odd)
-    brought = await import_answers(store, run, answers)
+    brought = await import_answers_and_finish_conversations(store, run, answers)
     assert (brought.answered, brought.ignored, brought.refused) == (count - 1, 3, 2)
     assert str(brought.first_refused).endswith(f"line {count + 2}: is no JSON object")
-    assert await import_answers(store, run, part) == AnswerImport(ignored=1)
+    assert await import_answers_and_finish_conversations(store, run, part) == AnswerImport(
+        ignored=1
+    )
     assert store.runs.row(run).calls == count
-    assert store.batches.list_open(run) == ()
+    assert store.batches.list_open_batches(run) == ()
 
 
 async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
@@ -173,14 +183,18 @@ async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
 
     count = await export_questions(store, run, tmp_path / "q.jsonl")
     answers = serve(tmp_path / "q.jsonl", tmp_path / "a.jsonl", spoil)
-    assert await import_answers(store, run, answers) == AnswerImport(answered=count - 2, failed=2)
+    assert await import_answers_and_finish_conversations(store, run, answers) == AnswerImport(
+        answered=count - 2, failed=2
+    )
     row = store.runs.row(run)
     assert row.state is RunState.WAITING
     assert "more questions are to be asked; `faithtui batch export" in (row.reason or "")
     first = bodies(tmp_path / "q.jsonl")[0]
     await export_questions(store, run, tmp_path / "next.jsonl")
     assert first in bodies(tmp_path / "next.jsonl")
-    await import_answers(store, run, serve(tmp_path / "next.jsonl", tmp_path / "b.jsonl"))
+    await import_answers_and_finish_conversations(
+        store, run, serve(tmp_path / "next.jsonl", tmp_path / "b.jsonl")
+    )
     await through_files(store, run, tmp_path)
     items = store.runs.item_rows(store.runs.item_ids(run))
     assert sorted(item.state for item in items) == [ItemState.DONE, ItemState.FAILED]
@@ -199,7 +213,7 @@ async def test_a_plain_answer_was_bound_by_nothing(store: Store, tmp_path: Path)
 
     lines = (tmp_path / "q.jsonl").read_text().splitlines()
     (tmp_path / "a.jsonl").write_text("\n".join(map(yes, lines)))
-    brought = await import_answers(store, run, tmp_path / "a.jsonl")
+    brought = await import_answers_and_finish_conversations(store, run, tmp_path / "a.jsonl")
     assert brought.answered == len(lines)
     (item, *_) = store.runs.item_ids(run)
     assert {call.reply.structured for call in store.calls.list_item_calls(item)} == {False}
@@ -211,11 +225,13 @@ async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(
     store: Store, tmp_path: Path
 ) -> None:
     with provider("openai") as live:
-        run = run_planner.plan_run(
+        run = run_planner.save_planned_run(
             store, RunRequest(judge="openai:w", base_url=live.server.url), environ={}
         )
         await export_questions(store, run, tmp_path / "q.jsonl")
-        await import_answers(store, run, serve(tmp_path / "q.jsonl", tmp_path / "a.jsonl"))
+        await import_answers_and_finish_conversations(
+            store, run, serve(tmp_path / "q.jsonl", tmp_path / "a.jsonl")
+        )
         bought = {body["messages"][-1]["content"] for body in bodies(tmp_path / "q.jsonl")}
         for _ in range(20):
             live.server.answer(status=503)
@@ -236,21 +252,21 @@ async def test_only_judges_that_speak_openais_protocol_have_files(
 ) -> None:
     request = RunRequest(judge="anthropic:w", base_url="http://localhost:1")
     for run in (
-        run_planner.plan_run(store, request, environ={}),
-        run_planner.plan_run(store, RunRequest(judge="offline"), environ={}),
+        run_planner.save_planned_run(store, request, environ={}),
+        run_planner.save_planned_run(store, RunRequest(judge="offline"), environ={}),
     ):
         with pytest.raises(ConfigError, match="cannot be written in OpenAI's form"):
             await export_questions(store, run, tmp_path / "q.jsonl")
         (tmp_path / "a.jsonl").write_text("")
         with pytest.raises(ConfigError, match="cannot be written in OpenAI's form"):
-            await import_answers(store, run, tmp_path / "a.jsonl")
+            await import_answers_and_finish_conversations(store, run, tmp_path / "a.jsonl")
 
 
 async def test_files_that_cannot_be_are_named(store: Store, tmp_path: Path) -> None:
     run = plan(store)
     with pytest.raises(ExportError, match=r"cannot be written: No such file"):
         await export_questions(store, run, tmp_path / "nowhere" / "q.jsonl")
-    assert store.batches.list_open(run) == (), "what is in no file is not asked"
+    assert store.batches.list_open_batches(run) == (), "what is in no file is not asked"
     with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
-        await import_answers(store, run, tmp_path / "none.jsonl")
+        await import_answers_and_finish_conversations(store, run, tmp_path / "none.jsonl")
     assert await export_questions(store, run, tmp_path / "q.jsonl") > 0

@@ -54,7 +54,7 @@ def bury(path: Path) -> None:
     connection.close()
 
 
-async def advance(path: Path, run: RunId, left: int | None) -> RunState | None:
+async def mark_claim_done_and_advance(path: Path, run: RunId, left: int | None) -> RunState | None:
     """Advance a run to its end, or to its death."""
     with Store.open(path, create=False) as store:
         if left is not None:
@@ -82,18 +82,18 @@ async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path,
         with provider(name) as someone:
             with store_with(path, TALKS) as store:
                 run = someone.plan(store)
-            is_over = await advance(path, run, left) is not None
+            is_over = await mark_claim_done_and_advance(path, run, left) is not None
             bury(path)
             for batch in someone.batches.batches:
                 if not batch.ended:
                     someone.batches.end(batch)
-            assert await advance(path, run, None) is RunState.DONE
+            assert await mark_claim_done_and_advance(path, run, None) is RunState.DONE
             assert someone.sold_twice == [], f"bought twice after a death at entry {left}"
             with Store.open(path, create=False) as store:
                 assert store.check() == []
                 assert judged(store, run) == expected
                 assert store.runs.row(run).calls == someone.sold.total()
-                assert store.batches.sum_all_outstanding() == {}
+                assert store.batches.sum_outstanding_by_run() == {}
         path.unlink()
         if is_over:
             break

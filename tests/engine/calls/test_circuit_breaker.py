@@ -127,17 +127,21 @@ async def test_a_judge_of_which_half_fails_is_not_given_up(
 def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
     breaker = CircuitBreaker(FailureLimit(in_a_row=3), 10)
     for n in range(2):
-        breaker.count_failure("verdicts", f"v{n}", "A", "so")
-        breaker.count_failure("verdicts", f"w{n}", "B", "so")
-    breaker.count_failure("verdicts", "v1", "A", "the same question, for somebody else")
-    breaker.count_answer("truths")
-    breaker.count_answer("verdicts-again")
-    breaker.count_failure("truths", "t0", "A", "so")
-    breaker.count_failure("claims", "c0", "A", "so")
+        breaker.record_failed_question_or_stop("verdicts", f"v{n}", "A", "so")
+        breaker.record_failed_question_or_stop("verdicts", f"w{n}", "B", "so")
+    breaker.record_failed_question_or_stop(
+        "verdicts", "v1", "A", "the same question, for somebody else"
+    )
+    breaker.clear_failures_of_answered_step("truths")
+    breaker.clear_failures_of_answered_step("verdicts-again")
+    breaker.record_failed_question_or_stop("truths", "t0", "A", "so")
+    breaker.record_failed_question_or_stop("claims", "c0", "A", "so")
     with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
-        breaker.count_failure("verdicts-again", "v2", "A", "so")
+        breaker.record_failed_question_or_stop("verdicts-again", "v2", "A", "so")
     with pytest.raises(JudgeKeepsFailing, match="3 questions in a row"):
-        breaker.count_failure("claims", "c1", "A", "what was on its way says the same")
+        breaker.record_failed_question_or_stop(
+            "claims", "c1", "A", "what was on its way says the same"
+        )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.ids import RunId
-from faithtui.engine.batches.files import export_questions, import_answers
+from faithtui.engine.batches.files import export_questions, import_answers_and_finish_conversations
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.library.measurement import measure
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
@@ -80,7 +80,7 @@ async def test_questions_carry_the_images_of_what_they_show(store: Store, strate
 
 async def test_truths_belong_to_the_picture_they_were_read_from(store: Store) -> None:
     run = await judged(store, Seer())
-    view = store.runs.review_view(store.runs.item_ids(run)[0], "me")
+    view = store.runs.read_review_view(store.runs.item_ids(run)[0], "me")
     assert [each.document for each in view.truths] == [1, 1, 2, 2]
 
 
@@ -93,7 +93,7 @@ async def test_a_judge_that_refuses_images_costs_their_conversation_alone(store:
     run = await judged(store, judge)
     row = store.runs.row(run)
     assert (row.done, row.failed) == (1, 1)
-    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "takes no images" in reason
     asked = [each.prompt for each in judge.asked if each.images]
     assert len(asked) == len(set(asked)), "a refusal is not asked again"
@@ -103,7 +103,7 @@ async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None
     judge = CountingJudge()
     run = await judged(store, judge)
     assert store.runs.row(run).failed == 1
-    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "holds images and this judge takes none" in reason
     assert not [each for each in judge.asked if "Which?" in each.prompt]
 
@@ -114,7 +114,7 @@ HERE = RunEnvironment(image_hosts=("example.org",))
 def over_the_network(store: Store, environment: RunEnvironment = HERE, **changes: object) -> RunId:
     """Plan a run of a judge whose provider would fetch what it is sent."""
     request = RunRequest(judge="vllm:w", **changes)  # type: ignore[arg-type]  # checked by the class
-    return run_planner.plan_run(store, request, environ={}, environment=environment)
+    return run_planner.save_planned_run(store, request, environ={}, environment=environment)
 
 
 @pytest.mark.parametrize("hosts", [(), ("example.com",), ("cdn.example.org",), ("org",)])
@@ -178,7 +178,7 @@ async def test_conversations_that_are_tried_again_are_looked_at_before_anything_
 ) -> None:
     run, judge = over_the_network(store), Seer()
     for item in store.runs.item_ids(run):
-        store.runs.finish_item(item, ItemState.FAILED, "the judge was out of order")
+        store.runs.score_and_finish_item(item, ItemState.FAILED, "the judge was out of order")
     store.runs.set_state(run, RunState.DONE)
     with pytest.raises(ImageHostNotAllowed):
         await runner.execute_run(
@@ -200,7 +200,7 @@ async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Pa
     assert FAR.url in (tmp_path / "q.jsonl").read_text()
     (tmp_path / "none.jsonl").write_text("")
     # Nothing is sent by reading answers, so nothing has to be allowed again.
-    await import_answers(store, run, tmp_path / "none.jsonl")
+    await import_answers_and_finish_conversations(store, run, tmp_path / "none.jsonl")
     assert store.runs.row(run).failed == 0
 
 
@@ -232,7 +232,7 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
         store, run, lambda event: None, judge=opened(judge), environment=environment
     )
     assert store.runs.row(run).done == 2
-    (reason,) = store.run_contents.count_reasons(run, ItemState.FAILED)
+    (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason
     for text in (reason, found.format_warning() or ""):
         assert "hunter2" not in text

@@ -103,7 +103,7 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
     with filled(tmp_path / "s.db", TALKS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2]
-        view = store.runs.review_view(item.id, "ann")
+        view = store.runs.read_review_view(item.id, "ann")
         (missing,) = [each for each in view.claims if each.home_verdict.label is None]
         others = {each.id: each.home_verdict.label for each in view.claims if each is not missing}
         store.reviews.record(
@@ -116,12 +116,12 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
             saw_judge=True,
         )
         store.runs.reopen_unfinished_items(first.run)
-        pending = store.runs.review_view(item.id, "ann")
+        pending = store.runs.read_review_view(item.id, "ann")
         assert pending.item.state is ItemState.PENDING
         assert {each.id for each in pending.claims} == {missing.id, *others}, "nothing is hidden"
         server.config.rules = ()
         await judged(store, server, "openai", run=first.run)
-        now = store.runs.review_view(item.id, "ann")
+        now = store.runs.read_review_view(item.id, "ann")
         row = store.runs.row(first.run)
     assert {each.id: each.home_verdict.label for each in now.claims if each.id in others} == others
     (filled_in,) = [each for each in now.claims if each.id == missing.id]
@@ -138,14 +138,14 @@ async def test_a_run_that_cannot_go_on_keeps_what_it_had(
     with filled(tmp_path / "s.db", TALKS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2].id
-        before = [each.id for each in store.runs.review_view(item, "ann").claims]
+        before = [each.id for each in store.runs.read_review_view(item, "ann").claims]
         server.config.rules = (Rule((Fault("status", 401),)),)
         stopped = await resumed(store, server, "openai", first.run)
         assert (stopped.state, stopped.row.pending) == (RunState.STOPPED, 1)
-        assert [each.id for each in store.runs.review_view(item, "ann").claims] == before
+        assert [each.id for each in store.runs.read_review_view(item, "ann").claims] == before
         server.config.rules = (Rule((Fault("status", 500),)),)
         failed = await resumed(store, server, "openai", first.run)
-        assert [each.id for each in store.runs.review_view(item, "ann").claims] == before
+        assert [each.id for each in store.runs.read_review_view(item, "ann").claims] == before
         assert failed.row.failed + failed.row.pending == 1
         server.config.rules = ()
         last = await resumed(store, server, "openai", first.run)

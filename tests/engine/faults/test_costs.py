@@ -12,7 +12,7 @@ from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import read_price_table
 from faithtui.metrics import prompt_texts
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
@@ -52,7 +52,7 @@ def priced(folder: Path, provider: str, server: FaultServer) -> RunEnvironment:
     """Make the circumstances of a process that knows what this judge costs."""
     table = folder / "prices.toml"
     table.write_text(PRICES.format(provider=provider, url=server.url))
-    return RunEnvironment(prices=read_prices(table), sleep=hardly)
+    return RunEnvironment(prices=read_price_table(table), sleep=hardly)
 
 
 @providers
@@ -114,7 +114,7 @@ async def test_f35_what_nobody_knows_the_price_of_is_not_free(
     with filled(tmp_path / "s.db", TALKS) as store:
         with pytest.raises(ConfigError, match="price"):
             ordered(store, server, budget_nusd=NUSD)
-        assert store.runs.last_id() is None, "it was refused before it began"
+        assert store.runs.find_newest_run_id() is None, "it was refused before it began"
         ran = await judged(store, server)
         calls = calls_of(store, ran)
     assert ran.row.cost_nusd == 0

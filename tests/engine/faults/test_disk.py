@@ -161,7 +161,7 @@ async def test_f32_a_store_that_may_not_grow_loses_no_reply_and_buys_none_twice(
     assert not replies.exists()
     with Store.open(path, create=False) as store:
         assert store.check() == []
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         row = store.runs.row(run)
         assert (row.done, row.calls) == (MANY, MANY * STEPS)

@@ -193,7 +193,7 @@ async def test_f18_a_refusal_is_asked_once_and_is_no_score(
     server.config.rules = (PROVED, Rule((fault,), contains="Parcel c2-"))
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        failed = store.run_contents.count_reasons(ran.run, ItemState.FAILED)
+        failed = store.run_contents.count_conversations_by_state_reason(ran.run, ItemState.FAILED)
     assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS - 1, 1)
     refused = [entry for entry in ran.entries if entry.kind == fault.name]
     assert {entry.attempt for entry in refused} == {1}
@@ -264,7 +264,7 @@ async def test_f16_verdicts_belong_to_their_claims_wherever_they_stand(
     server.config.rules = (Rule((Fault("reorder"), Fault("bad_index"))),)
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        truths = [store.runs.review_view(item.id, "ann").truths for item in ran.items]
+        truths = [store.runs.read_review_view(item.id, "ann").truths for item in ran.items]
         claims = [claim for item in ran.items for claim in verdicts_of(store, item.id)]
     assert ran.scores == clean
     assert ran.kinds.keys() >= {"reorder", "bad_index"}
@@ -280,7 +280,7 @@ async def test_f22_words_that_stand_nowhere_change_no_verdict_and_are_marked_as_
     server.config.rules = (Rule((Fault("fake_quote"),)),)
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        view = store.runs.review_view(ran.items[0].id, "ann")
+        view = store.runs.read_review_view(ran.items[0].id, "ann")
     assert ran.scores == clean
     assert ran.kinds["fake_quote"] == TALKS
     assert all("The moon is a lamp." in (claim.home_verdict.reason or "") for claim in view.claims)

@@ -19,13 +19,13 @@ from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
 from faithtui.engine.integrity.run_checks import (
-    check_run_briefly,
+    check_run_within_time_limit,
     check_stored_conversation,
     check_unsaved_assessments,
 )
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import RunEnded, RunEvent
-from faithtui.engine.runs.run_execution import rebuild_metric
+from faithtui.engine.runs.run_execution import rebuild_and_check_metric
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -60,7 +60,7 @@ async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
     found = store.runs.row(run).integrity
     assert (found.checked, found.unchecked, found.soundness) == (4, 0, Soundness.SOUND)
     assert (found.counts.claims, found.format_sentence()) == (12, "")
-    assert store.findings.list_unchecked(run) == ()
+    assert store.findings.list_unchecked_conversations(run) == ()
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -172,13 +172,13 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
         connection.execute("UPDATE run SET checks = 0")
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    rules = CheckRules.from_metric(rebuild_metric(store, store.runs.row(run)))
+    rules = CheckRules.from_metric(rebuild_and_check_metric(store, store.runs.row(run)))
     broken = replace(rules, prompts=PromptWords(None, None))  # type: ignore[arg-type]  # it breaks
 
     async def never(*given: object) -> None:
         raise AssertionError("nothing was found that could be written")
 
-    await ItemChecks(store, broken, never).check_remaining_items(run)
+    await ItemChecks(store, broken, never).check_unchecked_conversations(run)
     assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
     assert "could not be checked" in caplog.text
 
@@ -190,7 +190,7 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
     async def give_up(self: ItemChecks, run: RunId) -> None:
         raise error
 
-    monkeypatch.setattr(ItemChecks, "check_remaining_items", give_up)
+    monkeypatch.setattr(ItemChecks, "check_unchecked_conversations", give_up)
     run = planned(store)
     events: list[RunEvent] = []
     with contextlib.suppress(asyncio.CancelledError):
@@ -210,7 +210,7 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     monkeypatch.setattr("faithtui.engine.integrity.run_checks.check_conversation", trip)
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    check_run_briefly(store, run, seconds=60)
+    check_run_within_time_limit(store, run, seconds=60)
     assert store.runs.row(run).integrity.format_sentence() == "not checked yet"
 
 
@@ -224,7 +224,7 @@ async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store)
             "WHERE run_item_id = 1"
         )
     connection.close()
-    store.runs.finish_item(first, ItemState.FAILED, "it failed")
+    store.runs.score_and_finish_item(first, ItemState.FAILED, "it failed")
     store.runs.reopen_unfinished_items(run)
     held = store.runs.row(run).integrity
     assert (held.checked, held.unchecked) == (3, 0)

@@ -8,8 +8,11 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.integrity.judged_conversations import find_metric_label_set
-from faithtui.engine.integrity.run_checks import BackgroundCheck, check_run
+from faithtui.engine.integrity.judged_conversations import get_run_labels_and_facts_flag
+from faithtui.engine.integrity.run_checks import (
+    BackgroundCheck,
+    check_unchecked_conversations_of_run,
+)
 from faithtui.engine.runs import runner
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
@@ -39,7 +42,7 @@ def mutate(path: Path, statement: str) -> None:
 
 def found(path: Path, run: RunId) -> set[tuple[FindingKind, int | None]]:
     with Store.open(path) as store:
-        check_run(store, run)
+        check_unchecked_conversations_of_run(store, run)
         return {
             (row.finding.kind, row.finding.claim)
             for kind in store.findings.summary(run).counts
@@ -87,12 +90,17 @@ def test_checks_can_stop_and_go_on(ran: tuple[Path, RunId]) -> None:
             asked += 1
             return asked > 7
 
-        assert check_run(store, run, stopped=stopped) == 7
-        assert len(store.findings.list_unchecked(run)) == 13
+        assert check_unchecked_conversations_of_run(store, run, stopped=stopped) == 7
+        assert len(store.findings.list_unchecked_conversations(run)) == 13
         heard: list[tuple[int, int]] = []
-        assert check_run(store, run, lambda done, total: heard.append((done, total))) == 13
+        assert (
+            check_unchecked_conversations_of_run(
+                store, run, lambda done, total: heard.append((done, total))
+            )
+            == 13
+        )
         assert heard == [(0, 13), (13, 13)]
-        assert check_run(store, run) == 0
+        assert check_unchecked_conversations_of_run(store, run) == 0
 
 
 def test_checks_in_the_background_end_and_tell_how_far_they_are(ran: tuple[Path, RunId]) -> None:
@@ -138,10 +146,10 @@ def test_a_metric_that_is_not_here_is_known_by_its_rule(ran: tuple[Path, RunId])
     path, run = ran
     with Store.open(path) as store:
         spec: RunSpec = store.runs.row(run).spec
-    assert find_metric_label_set(spec) == (FAITHFULNESS, True)
+    assert get_run_labels_and_facts_flag(spec) == (FAITHFULNESS, True)
     foreign = replace(spec, metric="of-the-future")
-    assert find_metric_label_set(foreign)[0].names == FAITHFULNESS.names
+    assert get_run_labels_and_facts_flag(foreign)[0].names == FAITHFULNESS.names
     rule = replace(spec.rule, labels=("fine", "poor"), passing=("fine",))
-    labels, _ = find_metric_label_set(replace(foreign, rule=rule))
+    labels, _ = get_run_labels_and_facts_flag(replace(foreign, rule=rule))
     assert labels.names == ("fine", "poor")
     assert labels.get_label("fine").polarity.value == "good"

@@ -17,7 +17,7 @@ from faithtui.engine.population.sample_sizes import (
     PopulationDesign,
     SizeRequest,
     StratumFacts,
-    choose_sizes,
+    choose_total_sizes_by_stratum,
 )
 from tests.engine.results_folder import make_population, write_results
 
@@ -79,7 +79,7 @@ def test_every_conversation_has_the_same_chance(scan: ResultsScan, draws: int) -
     drawn: Counter[tuple[str, int]] = Counter()
     for seed in range(draws):
         scan.set_strata((), seed)
-        places = scan.choose_conversations(40, 8)
+        places = scan.choose_claims_of_conversations(40, 8)
         keys = Counter(each.key for each in places)
         assert len(keys) == 8
         assert set(keys.values()) == {3}
@@ -138,7 +138,7 @@ def test_chances_are_proportional_to_uncertainty(scan: ResultsScan) -> None:
         for values, count in totals.items()
     ]
     request = SizeRequest(PopulationDesign.UNCERTAINTY, 3000)
-    sizes = choose_sizes(facts, request, {}, 1000)
+    sizes = choose_total_sizes_by_stratum(facts, request, {}, 1000)
     assert sum(sizes.values()) == 3000
     ratios = [
         sizes[each.name] / each.claims / max(LEAST_UNCERTAINTY, each.uncertainty) for each in facts

@@ -19,9 +19,12 @@ from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.review.gate.certificates import read_certificate_file
 from faithtui.engine.review.gate.gate import GateRequest, check_gate
 from faithtui.engine.review.gate.gate_json import gate_to_json
-from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
-from faithtui.engine.review.samples.sample_queues import draw_run_sample, make_repeat_labels_request
-from faithtui.engine.review.samples.splits import fix_store_split
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
+from faithtui.engine.review.samples.sample_queues import (
+    draw_and_save_run_sample,
+    make_repeat_labels_request,
+)
+from faithtui.engine.review.samples.splits import save_store_split
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
@@ -147,7 +150,7 @@ def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
     assert found.claims == len(english)
     assert found.judge == pytest.approx(sum(each != "no" for each in english) / len(english))
     assert found.corrected.n >= 10
-    page = "".join(render_report(store, agreement, "md"))
+    page = "".join(iter_report_text(store, agreement, "md"))
     assert "of 360 claims in 120 conversations" in page
     assert "in the population" in page
     assert (
@@ -156,12 +159,12 @@ def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
     )
     assert "4 of 124 conversations of the population (3.2%) could not be judged" in page
     assert "| language | en |" in page
-    found_json = json.loads("".join(render_report(store, agreement, "json")))
+    found_json = json.loads("".join(iter_report_text(store, agreement, "json")))
     check_schema(found_json)
     assert found_json["population"]["claims"] == 360
     assert "counts" not in found_json["design"]
     assert "population" not in found_json["design"]
-    assert "360 claims" in "".join(render_report(store, agreement, "html"))
+    assert "360 claims" in "".join(iter_report_text(store, agreement, "html"))
 
 
 def test_few_labels_of_a_part_give_no_share(store: Store, results: str) -> None:
@@ -193,7 +196,7 @@ def test_another_judge_on_what_was_drawn_does_not_speak_of_the_population(
     for item, twin in zip(store.runs.item_ids(other), items, strict=True):
         for window in _read_assessments(results, twin.key):
             store.runs.save_window(item, window)
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     report = compute_run_agreement(store, RunId(other)).report
     assert report.claims.design.kind is DesignKind.CONVENIENCE
     assert report.claims.rate.corrected_this_run.value is None
@@ -210,7 +213,7 @@ def _read_assessments(results: str, key: str) -> tuple[Assessment, ...]:
 def test_a_split_of_a_population_has_no_corrected_share(store: Store, results: str) -> None:
     row = draw(store, results, size=60)
     label_drawn(store, row, say_as_the_judge)
-    fix_store_split(store, "ann", (40, 30, 30))
+    save_store_split(store, "ann", (40, 30, 30))
     report = compute_run_agreement(store, row.run, split=Split.TRAIN).report
     assert report.claims.design.kind is DesignKind.CONVENIENCE
     assert report.claims.rate.corrected_this_run.value is None
@@ -304,7 +307,7 @@ def test_the_level_of_answers_stays_as_it_is(store: Store, results: str) -> None
 def test_a_repeat_is_still_drawn_of_own_labels(store: Store, results: str) -> None:
     row = draw(store, results, size=30)
     label_drawn(store, row, say_as_the_judge)
-    repeat = draw_run_sample(store, row.run, "ann", make_repeat_labels_request(5, 10))
+    repeat = draw_and_save_run_sample(store, row.run, "ann", make_repeat_labels_request(5, 10))
     assert repeat.size == 10
     with pytest.raises(StoreError, match="repeat"):
         compute_run_agreement(store, row.run, ReportSettings(sample=repeat.id))

@@ -15,7 +15,7 @@ from faithtui.engine.population.population_sample import draw_population_sample
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
-from faithtui.engine.review.samples.sample_queues import close_finished_queue
+from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
@@ -62,7 +62,7 @@ def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, re
     request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
     row = draw_population_sample(store, results, request, "ann").row
     label_drawn(store, row, lambda unit: "yes")
-    end = close_finished_queue(store, row.id, "ann")
+    end = read_outcome_and_close_spot_check(store, row.id, "ann")
     assert end.sequences is None
 
 
@@ -91,7 +91,9 @@ def test_the_run_is_what_a_run_would_have_written(
             judgement = judgement_from_json_text(text)
             for assessment in judgement.assessments:
                 other.runs.save_window(item, assessment)
-            other.runs.finish_item(item, ItemState.DONE, None, judgement.conclusion.reason)
+            other.runs.score_and_finish_item(
+                item, ItemState.DONE, None, judgement.conclusion.reason
+            )
         here, there = store.runs.row(row.run), other.runs.row(again)
         same = ("conversations", "done", "windows", "claims", "missing_verdicts", "score", "scored")
         for name in same:
@@ -101,7 +103,7 @@ def test_the_run_is_what_a_run_would_have_written(
 
 
 def _make_provenance(store: Store, item: ItemId) -> object:
-    view = store.runs.review_view(item, "ann")
+    view = store.runs.read_review_view(item, "ann")
     return (
         view.item.key,
         view.item.state,

@@ -20,11 +20,11 @@ from faithtui.engine.preview.estimates import (
     EstimatedCount,
     Preview,
     PreviewQuestion,
-    describe_preview,
-    explain_cost_risk,
-    format_preview,
+    explain_why_to_confirm_cost,
+    extrapolate_preview_from_sample,
+    format_preview_line,
     format_usd,
-    scale_to_preview,
+    list_preview_fields,
 )
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import run_planner, runner
@@ -32,7 +32,7 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import read_price_table
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
 from tests.engine.building import conversation, opened, planned, store_with
@@ -91,7 +91,7 @@ def test_what_is_stored_needs_no_call_and_costs_nothing(store: Store) -> None:
     assert before.calls.value > 0
     assert after.calls.value == 0
     assert after.calls_stored == before.calls.value + before.calls_stored
-    assert "more need no call" in format_preview([after])
+    assert "more need no call" in format_preview_line([after])
 
 
 def test_a_paid_judge_has_a_price_and_a_ceiling_and_needs_no_key(store: Store) -> None:
@@ -100,7 +100,7 @@ def test_a_paid_judge_has_a_price_and_a_ceiling_and_needs_no_key(store: Store) -
     assert found.worst_nusd is not None
     assert 0 < found.cost_nusd.value < found.worst_nusd
     assert not found.is_free
-    words = format_preview([found])
+    words = format_preview_line([found])
     assert f"to {PAID}; " in words
     assert "at most $" in words
     assert found.prices in words
@@ -125,8 +125,8 @@ def test_no_answer_is_taken_to_be_longer_than_its_limit(store: Store) -> None:
 def test_the_most_that_it_may_cost_is_never_below_what_it_likely_costs() -> None:
     # Likely costs differ more between conversations than the most that each may cost.
     asked = [PreviewQuestion("truths", place, 1, 1, 90 * place, 90) for place in range(2)]
-    prices = TablePrices(read_prices(), PAID, None)
-    found = scale_to_preview(SPEC, asked, {"truths": 0}, 2, 50, prices)
+    prices = TablePrices(read_price_table(), PAID, None)
+    found = extrapolate_preview_from_sample(SPEC, asked, {"truths": 0}, 2, 50, prices)
     assert found.cost_nusd is not None
     assert found.worst_nusd == found.cost_nusd.high
 
@@ -136,26 +136,26 @@ def test_an_unknown_price_is_said_and_never_nothing(store: Store) -> None:
     assert found.cost_nusd is None
     assert found.worst_nusd is None
     assert not found.is_free
-    assert "cost not known" in format_preview([found])
+    assert "cost not known" in format_preview_line([found])
 
 
 def test_a_preview_in_parts_says_what_is_judged_asked_and_paid_and_by_which_prices(
     store: Store,
 ) -> None:
-    paid = dict(describe_preview(preview_requests(store, [RunRequest(judge=PAID)])))
+    paid = dict(list_preview_fields(preview_requests(store, [RunRequest(judge=PAID)])))
     assert paid["judged"] == "6 conversations, 12 windows"
     assert "questions" in paid["asks"]
     assert "read" in paid["tokens"]
-    assert f"· prices of {read_prices().sources}" in paid["cost"]
+    assert f"· prices of {read_price_table().sources}" in paid["cost"]
     run = planned(store)
     asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
-    again = dict(describe_preview(preview_requests(store, [RunRequest()])))
+    again = dict(list_preview_fields(preview_requests(store, [RunRequest()])))
     assert again["asks"].startswith("nothing: all ")
     assert "tokens" not in again
     assert again["cost"] == "nothing"
-    unknown = dict(describe_preview(preview_requests(store, [RunRequest(judge="openai:x")])))
+    unknown = dict(list_preview_fields(preview_requests(store, [RunRequest(judge="openai:x")])))
     assert unknown["cost"] == (
-        f"not known: the prices of {read_prices().sources} have none for this judge"
+        f"not known: the prices of {read_price_table().sources} have none for this judge"
     )
 
 
@@ -165,7 +165,7 @@ def test_what_a_sample_says_is_said_to_be_about_right(store: Store) -> None:
     run = planned(store)
     asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
     (again,) = preview_requests(store, [RunRequest()], sample=2)
-    assert dict(describe_preview([again]))["asks"].startswith("nothing: all of about ")
+    assert dict(list_preview_fields([again]))["asks"].startswith("nothing: all of about ")
 
 
 def costing(low: int, high: int, *, calls: int = 5) -> Preview:
@@ -178,17 +178,19 @@ def test_only_runs_that_may_cost_a_dollar_or_an_unknown_amount_need_somebody_to_
     store: Store,
 ) -> None:
     dear, cheap = costing(EXPENSIVE_NUSD, 3 * EXPENSIVE_NUSD), costing(1, EXPENSIVE_NUSD - 1)
-    assert explain_cost_risk([dear]) == (
+    assert explain_why_to_confirm_cost([dear]) == (
         f"5 questions to {PAID} cost about $2.00 ($1.00 to $3.00). There is no budget."
     )
-    assert explain_cost_risk([cheap]) == ""
-    assert explain_cost_risk([cheap, cheap]) != ""
-    assert explain_cost_risk([dear], EXPENSIVE_NUSD // 2) == ""
-    assert "Each run stops at its budget of $1.00." in explain_cost_risk([dear], EXPENSIVE_NUSD)
-    assert explain_cost_risk([costing(0, 0, calls=0)]) == ""
+    assert explain_why_to_confirm_cost([cheap]) == ""
+    assert explain_why_to_confirm_cost([cheap, cheap]) != ""
+    assert explain_why_to_confirm_cost([dear], EXPENSIVE_NUSD // 2) == ""
+    assert "Each run stops at its budget of $1.00." in explain_why_to_confirm_cost(
+        [dear], EXPENSIVE_NUSD
+    )
+    assert explain_why_to_confirm_cost([costing(0, 0, calls=0)]) == ""
     unknown = preview_requests(store, [RunRequest(judge="openai:x")])
-    assert "The price of openai:x is not known" in explain_cost_risk(unknown)
-    assert explain_cost_risk(preview_requests(store, [RunRequest()])) == ""
+    assert "The price of openai:x is not known" in explain_why_to_confirm_cost(unknown)
+    assert explain_why_to_confirm_cost(preview_requests(store, [RunRequest()])) == ""
 
 
 def test_nothing_is_written_and_nothing_planned(store: Store) -> None:
@@ -200,7 +202,9 @@ def test_nothing_is_written_and_nothing_planned(store: Store) -> None:
 
 def test_a_preview_of_planned_runs_says_what_the_order_would(store: Store) -> None:
     ordered = preview_requests(store, [RunRequest(judge=PAID)])
-    run = run_planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
+    run = run_planner.save_planned_run(
+        store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"}
+    )
     assert preview_runs(store, [run]) == ordered
 
 
@@ -221,7 +225,7 @@ def test_a_sample_is_scaled_up_and_its_interval_holds_the_truth(tmp_path: Path) 
         assert (whole.sampled, part.sampled) == (60, 12)
         assert part.calls.low < whole.calls.value < part.calls.high
         assert part.tokens_in.low < whole.tokens_in.value < part.tokens_in.high
-        assert "about" in format_preview([part])
+        assert "about" in format_preview_line([part])
         assert preview_requests(store, [RunRequest(judge=PAID)], sample=12) == (part,)
 
 
@@ -241,7 +245,9 @@ def test_looking_ends_after_so_much_text_and_sooner_for_a_free_judge(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metric = build_metric("turn-faithfulness", None)
-    length = run_preview._count_characters(metric, store.conversations.get(ConversationId(1)))
+    length = run_preview._count_window_characters(
+        metric, store.conversations.get(ConversationId(1))
+    )
     monkeypatch.setattr(run_preview, "MOST_FREE_TEXT", 3 * length)
     monkeypatch.setattr(run_preview, "MOST_TEXT", 5 * length)
     free, paid = (
@@ -255,7 +261,7 @@ def test_what_several_windows_hold_counts_several_times(store: Store) -> None:
     metric = build_metric("turn-faithfulness", {"window_size": 1})
     wide = build_metric("turn-faithfulness", {"window_size": 3})
     many = conversation("many", 3)
-    one, three = (run_preview._count_characters(each, many) for each in (metric, wide))
+    one, three = (run_preview._count_window_characters(each, many) for each in (metric, wide))
     assert one == sum(
         len(turn.content) + sum(len(each.text) for each in turn.retrieval_context or ())
         for turn in many.turns
@@ -361,7 +367,7 @@ def test_a_table_of_ones_own_is_used(store: Store, tmp_path: Path) -> None:
     table.write_text(
         'date = "2030-01"\n[[price]]\njudge = "openai:own"\ninput = 1000.0\noutput = 0.0\n'
     )
-    environment = RunEnvironment(prices=read_prices(table))
+    environment = RunEnvironment(prices=read_price_table(table))
     (found,) = preview_requests(store, [RunRequest(judge="openai:own")], environment=environment)
     assert found.cost_nusd is not None
     assert found.cost_nusd.value == found.tokens_in.value * 1_000_000
@@ -373,8 +379,10 @@ def test_estimates_are_ordered_and_hold_what_was_seen(alone: Sequence[int], more
     asked = [
         PreviewQuestion("truths", place, tokens, 0, None, 0) for place, tokens in enumerate(alone)
     ]
-    prices = TablePrices(read_prices(), "offline", None)
-    found = scale_to_preview(SPEC, asked, {"truths": 0}, len(alone), len(alone) + more, prices)
+    prices = TablePrices(read_price_table(), "offline", None)
+    found = extrapolate_preview_from_sample(
+        SPEC, asked, {"truths": 0}, len(alone), len(alone) + more, prices
+    )
     about = found.tokens_in
     assert sum(alone) <= about.low <= about.value <= about.high
     assert about.is_exact or more

@@ -13,7 +13,7 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
     with Store.open(tmp_path / "s.db") as store:
         spec = spec_of("turn-faithfulness", FACTS)
         run, item = judged(store, talk(), {1: ("yes",), 3: ()}, spec=spec)
-        view = store.runs.review_view(item, "ann")
+        view = store.runs.read_review_view(item, "ann")
         passage = next(each for turn in view.turns for each in turn.documents or ())
 
         def record(claim: int, action: Action, **more: object) -> None:
@@ -29,7 +29,7 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
 
         mark = MarkedPassage(passage.hash, 0, 4)
         record(view.claims[0].id, Action.EVIDENCE, evidence=[mark])
-        missed = store.missed_claims.add_claim(item, 1, "It rains.")
+        missed = store.missed_claims.find_or_add_missed_claim(item, 1, "It rains.")
         record(missed, Action.MARKED, mark=LabelMark.MISSED)
         answer = store.missed_claims.find_or_add_answer_claim(item, 1)
         record(answer, Action.MARKED, mark=LabelMark.COMPLETE)

@@ -10,7 +10,7 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.limits import NOTE
-from faithtui.engine.exports.ragas_annotations import collect_annotated_answers
+from faithtui.engine.exports.ragas_annotations import collect_fully_reviewed_answers
 from faithtui.engine.review.examples import (
     ExampleRequest,
     collect_examples,
@@ -22,7 +22,7 @@ from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build
 from faithtui.output_files import write_text
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.store import Store
 from tests.engine.building import store_with
 from tests.engine.learning_judge import judged, label
@@ -114,7 +114,7 @@ def test_the_words_of_another_metric_are_translated(store: Store) -> None:
 def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
     run = judged(store)
     label(store, run, lambda text: "no", code="verdict")
-    found = collect_annotated_answers(store, run)
+    found = collect_fully_reviewed_answers(store, run)
     assert (found.unfinished, found.unfair) == (0, 0)
     first, second = found.answers
     assert first.question == "Hello.\nHow long can I return a parcel?"
@@ -132,7 +132,7 @@ def test_what_annotators_are_evenly_split_on_is_no_example(store: Store) -> None
     assert not any("cost" in each.claim for each in found)
     corrections = collect_examples(store, run, ExampleRequest()).examples
     assert {each.claim for each in corrections} <= {each.claim for each in found}
-    assert collect_annotated_answers(store, run).unfinished == 1
+    assert collect_fully_reviewed_answers(store, run).unfinished == 1
     label(store, run, lambda text: "yes" if "cost" in text else None, reviewers=("cy",))
     settled = collect_examples(store, run, ALL).examples
     assert {each.verdict for each in settled if "cost" in each.claim} == {"yes"}
@@ -141,7 +141,7 @@ def test_what_annotators_are_evenly_split_on_is_no_example(store: Store) -> None
 def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store) -> None:
     run = judged(store)
     label(store, run, lambda text: "yes" if "cost" in text else None)
-    found = collect_annotated_answers(store, run)
+    found = collect_fully_reviewed_answers(store, run)
     assert (found.answers, found.unfinished, found.unfair) == ((), 1, 0)
 
 
@@ -159,7 +159,7 @@ def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> 
         text = text[: NOTE.most]
         label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
         (one,) = collect_examples(store, run, ALL).examples
-        assert one.note == (make_storable(text) or None), each["id"]
+        assert one.note == (replace_unstorable_characters(text) or None), each["id"]
         write_text(path, example_lines([one]), force=True)
         assert read_examples(path) == (one,), each["id"]
         written = format_examples([one], METRICS[0].spec)

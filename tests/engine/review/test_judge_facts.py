@@ -7,7 +7,7 @@ import pytest
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.engine.review.judge_facts import describe_judge
 from faithtui.judges.base import OutputFormat
-from faithtui.judges.providers.prices import read_prices
+from faithtui.judges.providers.prices import read_price_table
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
@@ -36,18 +36,18 @@ def row_of(store: Store, judge: str, base_url: str | None = None, **changed: obj
 
 
 def test_of_the_embedded_judge_what_was_measured_is_told(store: Store) -> None:
-    text = describe_judge(store, row_of(store, "offline"), read_prices())
+    text = describe_judge(store, row_of(store, "offline"), read_price_table())
     assert text.startswith(OFFLINE_TITLE)
     assert "Where it fails" in text
     assert "recalibrated" not in text
     changed = row_of(store, "offline", calibration={"slope": 1.1, "intercept": 0.2, "labels": 40})
-    assert "recalibrated on 40 labels" in describe_judge(store, changed, read_prices())
+    assert "recalibrated on 40 labels" in describe_judge(store, changed, read_price_table())
 
 
 def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_text(TABLE, encoding="utf-8")
-    prices = read_prices(table)
+    prices = read_price_table(table)
     row = row_of(store, "openai:m")
     text = describe_judge(store, row, prices)
     assert text.startswith("openai:m\n")
@@ -73,5 +73,5 @@ def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path:
 def test_what_is_not_known_is_said(
     store: Store, judge: str, base_url: str | None, told: list[str]
 ) -> None:
-    text = describe_judge(store, row_of(store, judge, base_url), read_prices())
+    text = describe_judge(store, row_of(store, judge, base_url), read_price_table())
     assert all(each in text for each in told), text

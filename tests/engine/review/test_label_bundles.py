@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.annotations import Action
-from faithtui.engine.review.label_bundles import export_labels, merge_bundles_into_store
+from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
@@ -34,9 +34,9 @@ async def copies(tmp_path: Path) -> AsyncIterator[Copies]:
 
 
 def say(store: Store, reviewer: str, verdict: str) -> None:
-    run = store.runs.last_id()
+    run = store.runs.find_newest_run_id()
     assert run is not None
-    claim = store.runs.review_view(store.runs.item_ids(run)[0], reviewer).claims[0]
+    claim = store.runs.read_review_view(store.runs.item_ids(run)[0], reviewer).claims[0]
     store.reviews.record(
         claim.id, reviewer, Action.BLIND, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
@@ -58,7 +58,7 @@ async def test_acts_of_several_files_are_stored_in_the_order_of_one_log(
         for verdict in verdicts:
             say(store, person, {"y": "yes", "n": "no"}[verdict])
         files.append(tmp_path / f"{number}.jsonl")
-        export_labels(store, files[-1], force=False)
+        write_bundle_file(store, files[-1], force=False)
     orders = []
     for order in permutations(files):
         target = copies()
@@ -74,7 +74,7 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
     store = copies()
     say(store, "ann", "no")
     early, late = tmp_path / "early.jsonl", tmp_path / "late.jsonl"
-    export_labels(store, early, force=False)
+    write_bundle_file(store, early, force=False)
     assert '"clock":1,' in early.read_text()
     late.write_text(early.read_text().replace('"clock":1,', '"clock":5,'))
     for order in ([early, late], [late, early]):

@@ -45,7 +45,7 @@ async def test_only_the_verdict_of_the_claim_is_asked_for_again(store: Store) ->
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     (item,) = store.runs.item_ids(run)
-    before = store.runs.review_view(item, "me")
+    before = store.runs.read_review_view(item, "me")
     claim = before.claims[1]
     judge = Doubting()
     fresh = await re_ask_claim(store, item, claim.id, asked_by="me", judge=opened(judge))
@@ -55,7 +55,7 @@ async def test_only_the_verdict_of_the_claim_is_asked_for_again(store: Store) ->
         [list(group.claims) for group in judge.asked[0].task.groups]  # type: ignore[union-attr]
     )
     assert (claim.home_verdict.label, fresh.label, fresh.asked_by) == ("yes", "no", "me")
-    after = store.runs.review_view(item, "me")
+    after = store.runs.read_review_view(item, "me")
     assert after.claims == before.claims
     assert store.calls.list_re_asked_verdicts(item) == (fresh,)
 
@@ -64,7 +64,7 @@ async def test_each_time_is_a_question_of_its_own(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     (item,) = store.runs.item_ids(run)
-    claim = store.runs.review_view(item, "me").claims[0].id
+    claim = store.runs.read_review_view(item, "me").claims[0].id
     labels = []
     for judge in (Doubting(), CountingJudge(), Doubting()):
         fresh = await re_ask_claim(store, item, claim, asked_by="me", judge=opened(judge))
@@ -88,11 +88,11 @@ async def test_a_claim_that_is_not_there_is_an_error(store: Store) -> None:
 async def test_a_judge_that_always_says_the_same_says_it_again(
     store: Store, metric: str, strategy: str
 ) -> None:
-    run = run_planner.plan_run(store, RunRequest(metric=metric, strategy=strategy))
+    run = run_planner.save_planned_run(store, RunRequest(metric=metric, strategy=strategy))
     await runner.execute_run(store, run, lambda event: None)
     (item,) = store.runs.item_ids(run)
     calls = store.runs.row(run).calls
-    for claim in store.runs.review_view(item, "me").claims:
+    for claim in store.runs.read_review_view(item, "me").claims:
         fresh = await re_ask_claim(store, item, claim.id, asked_by="me")
         assert fresh.label == claim.home_verdict.label
         assert store.runs.row(run).calls > calls

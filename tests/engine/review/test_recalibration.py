@@ -13,8 +13,8 @@ from faithtui.engine.review import recalibration
 from faithtui.engine.review.recalibration import LeftOut
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
-    draw_run_sample,
-    read_request_frame,
+    draw_and_save_run_sample,
+    read_sampling_frame,
 )
 from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
@@ -289,7 +289,7 @@ async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> 
     with store_with(tmp_path / "audited.db", [talk(number) for number in range(40)]) as store:
         run = await judged(store)
         request = SampleRequest("some", size=60, blind=True, shown_share=0.2)
-        drawn = draw_run_sample(store, run, "ann", request)
+        drawn = draw_and_save_run_sample(store, run, "ann", request)
         entries = store.samples.entries(drawn.id, "ann")
         for number, each in enumerate(entries):
             store.reviews.record_verdict(
@@ -311,9 +311,9 @@ def preview_sampled_labels(store: Store, run: RunId) -> recalibration.Recalibrat
     request = SampleRequest(
         "by verdict", design=SamplingDesign.STRATIFIED, stratified_by=("verdict",), size=30
     )
-    frame = read_request_frame(store, run, "ann", request)
+    frame = read_sampling_frame(store, run, "ann", request)
     names = list(dict.fromkeys(each.stratum for each in frame))
-    drawn = draw_run_sample(
+    drawn = draw_and_save_run_sample(
         store, run, "ann", replace(request, sizes=dict(zip(names, (15, 6), strict=True))), frame
     )
     for number, each in enumerate(store.samples.entries(drawn.id, "ann")):

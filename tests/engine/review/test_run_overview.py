@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from faithtui.domain.annotations import Action
-from faithtui.engine.review.run_overview import count_verdicts_and_scores, read_run_trust
+from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
 from tests.tui.building import shop
@@ -27,8 +27,8 @@ def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> Non
 def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
-        before = read_run_trust(store, run)
-        view = store.runs.review_view(store.runs.item_ids(run)[0], "bo")
+        before = compute_run_trust(store, run)
+        view = store.runs.read_review_view(store.runs.item_ids(run)[0], "bo")
         for who, word in (("bo", "yes"), ("cy", "no")):
             store.reviews.record(
                 view.claims[0].id,
@@ -39,6 +39,6 @@ def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path)
                 judge_verdict=None,
                 saw_judge=False,
             )
-        after = read_run_trust(store, run)
+        after = compute_run_trust(store, run)
     assert before.to_settle == 0
     assert after.to_settle == 1

@@ -7,7 +7,7 @@ import pytest
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.events import RunEnded
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -38,7 +38,7 @@ def test_a_wrong_order_is_refused_at_once(store: Store) -> None:
     with pytest.raises(ConfigError, match="no metric"):
         BackgroundRun.start(store, RunRequest(metric="nonsense"))
     with pytest.raises(StoreError):
-        BackgroundRun.resume(store, store.runs.last_id() or 99)  # type: ignore[arg-type]  # no run
+        BackgroundRun.resume(store, store.runs.find_newest_run_id() or 99)  # type: ignore[arg-type]  # no run
 
 
 def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store: Store) -> None:
@@ -61,7 +61,7 @@ def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store
 
 
 def test_a_run_cancelled_before_its_thread_has_begun_asks_nothing(store: Store) -> None:
-    run = BackgroundRun(store, plan_run(store, RunRequest()), 8)
+    run = BackgroundRun(store, save_planned_run(store, RunRequest()), 8)
     run.cancel()
     run._thread.start()
     assert run.join(PATIENCE_S)

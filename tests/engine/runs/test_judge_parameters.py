@@ -52,7 +52,7 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         server.refuses = "temperature"
         seen: list[RunEvent] = []
-        run = run_planner.plan_run(store, request_for(server))
+        run = run_planner.save_planned_run(store, request_for(server))
         assert await runner.execute_run(store, run, seen.append) is RunState.DONE
         assert [e.name for e in seen if isinstance(e, ParameterRefused)] == ["temperature"]
         assert ["temperature" in each for each in server.bodies] == [
@@ -67,12 +67,12 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
 
         asked = len(server.bodies)
         store.conversations.import_batch([conversation("b", 1)])
-        later = run_planner.plan_run(store, request_for(server))
+        later = run_planner.save_planned_run(store, request_for(server))
         assert await runner.execute_run(store, later, lambda event: None) is RunState.DONE
         assert len(server.bodies) > asked
         assert not any("temperature" in each for each in server.bodies[asked:])
         asked = len(server.bodies)
-        third = run_planner.plan_run(store, request_for(server))
+        third = run_planner.save_planned_run(store, request_for(server))
         assert await runner.execute_run(store, third, lambda event: None) is RunState.DONE
         assert len(server.bodies) == asked, "all of it was answered before"
 
@@ -106,7 +106,7 @@ async def test_other_parameters_are_another_judge_whose_replies_are_its_own(
             before = len(server.bodies)
             order = [request_for(server, profile)]
             (preview,) = await asyncio.to_thread(preview_requests, store, order)
-            run = run_planner.plan_run(store, request_for(server, profile))
+            run = run_planner.save_planned_run(store, request_for(server, profile))
             await runner.execute_run(store, run, lambda event: None)
             assert len(server.bodies) > before
             assert preview.calls_stored == 0
@@ -129,7 +129,7 @@ async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_not
     file = tmp_path / "talks.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         order = request_for(server, profile)
-        runs = [run_planner.plan_run(store, order) for _ in range(2)]
+        runs = [run_planner.save_planned_run(store, order) for _ in range(2)]
         today = store.runs.row(runs[0]).spec.judge_fingerprint
         earlier = today.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
         assert earlier != today
@@ -150,7 +150,7 @@ async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_as
 ) -> None:
     file = tmp_path / "talks.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
-        run = run_planner.plan_run(store, request_for(server, JudgeProfile()))
+        run = run_planner.save_planned_run(store, request_for(server, JudgeProfile()))
         row = store.runs.row(run)
         body = {"metadata": {"api_key": SECRET, "team": "evals"}}
         identity = json.dumps({"extra_body": body}, separators=(",", ":"))
@@ -169,7 +169,7 @@ async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_as
             await runner.execute_run(store, run, lambda event: None)
         assert server.bodies == []
         with pytest.raises(ConfigError, match="api_key"):
-            run_planner.plan_run(store, request_for(server, read.spec.profile))
+            run_planner.save_planned_run(store, request_for(server, read.spec.profile))
 
 
 async def test_a_limit_of_tokens_that_was_set_is_never_raised() -> None:
@@ -191,5 +191,5 @@ def test_a_header_without_its_variable_is_told_before_the_run(tmp_path: Path) ->
     with store_with(tmp_path / "talks.db", [conversation("a", 1)]) as store:
         request = RunRequest(judge="openai:m", profile=PROFILE)
         with pytest.raises(ConfigError, match="GATEWAY, which is not set"):
-            run_planner.plan_run(store, request, environ={"OPENAI_API_KEY": "k"})
+            run_planner.save_planned_run(store, request, environ={"OPENAI_API_KEY": "k"})
         assert store.runs.rows() == ()

@@ -98,7 +98,7 @@ def outcome(path: Path) -> tuple[RunRow, list[ScoreSet | None]]:
     """Read the last run, and see that the file is sound."""
     with Store.open(path, create=False) as store:
         assert store.check() == []
-        last = store.runs.last_id()
+        last = store.runs.find_newest_run_id()
         assert last is not None
         return store.runs.row(last), [item.scores for item in items_of(store, last)]
 

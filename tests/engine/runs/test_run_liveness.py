@@ -15,7 +15,7 @@ from faithtui.engine.calls import leases
 from faithtui.engine.calls.leases import SILENT_S, StoreLeases
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import ItemFinished, RunEvent
-from faithtui.engine.runs.run_liveness import read_run, read_runs
+from faithtui.engine.runs.run_liveness import read_run, read_runs_marking_interrupted
 from faithtui.store.records import RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.engine.building import conversation, planned, store_with
@@ -44,7 +44,7 @@ def worker(run: RunId, **changes: object) -> WorkerRow:
 
 def test_a_run_nobody_works_on_is_interrupted(store: Store, run: RunId) -> None:
     assert read_run(store, run).state is RunState.INTERRUPTED
-    assert [row.state for row in read_runs(store)] == [RunState.INTERRUPTED]
+    assert [row.state for row in read_runs_marking_interrupted(store)] == [RunState.INTERRUPTED]
     assert store.runs.row(run).state is RunState.RUNNING, "nothing is written"
 
 
@@ -103,7 +103,7 @@ def test_a_process_of_another_machine_is_gone_after_a_long_silence(
         worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s))
     )
     assert read_run(store, run, lambda: now).state is state
-    assert read_runs(store, lambda: now)[0].state is state
+    assert read_runs_marking_interrupted(store, lambda: now)[0].state is state
 
 
 def test_one_that_counts_elsewhere_is_alive(tmp_path: Path) -> None:

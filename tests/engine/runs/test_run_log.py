@@ -94,7 +94,9 @@ def test_retries_steps_and_ends_over_a_wire_leave_no_text_and_no_key(
         await asyncio.sleep(0)
 
     with fault_server(config) as server:
-        run = run_planner.plan_run(store, RunRequest(judge="openai:m", base_url=f"{server.url}/v1"))
+        run = run_planner.save_planned_run(
+            store, RunRequest(judge="openai:m", base_url=f"{server.url}/v1")
+        )
         environment = RunEnvironment(sleep=at_once)
         asyncio.run(runner.execute_run(store, run, lambda event: None, environment=environment))
     written = (logs / LOG_FILE).read_text()
@@ -121,7 +123,7 @@ def test_prompts_are_written_where_they_are_asked_for(
     with fault_server(FaultConfig()) as server:
         environment = RunEnvironment(log_prompts=True, redact=without_parcels)
         order = RunRequest(judge="openai:m", base_url=f"{server.url}/v1")
-        run = run_planner.plan_run(store, order, environment=environment)
+        run = run_planner.save_planned_run(store, order, environment=environment)
         asyncio.run(runner.execute_run(store, run, lambda event: None, environment=environment))
     close_log()
     written = (logs / PROMPTS_FILE).read_text()

@@ -41,7 +41,7 @@ def test_an_order_that_cannot_be_is_refused_before_anything_is_written(
     store: Store, request_: RunRequest, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        run_planner.plan_run(store, request_, environ={})
+        run_planner.save_planned_run(store, request_, environ={})
     assert store.runs.rows() == ()
 
 
@@ -50,12 +50,12 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         Store.open(tmp_path / "s.db") as store,
         pytest.raises(ConfigError, match="faithtui import"),
     ):
-        run_planner.plan_run(store, RunRequest(), environ={})
+        run_planner.save_planned_run(store, RunRequest(), environ={})
 
 
 def test_a_planned_run_holds_everything_needed_to_repeat_it(store: Store) -> None:
     order = RunRequest(options={"threshold": "none", "window_size": "3"}, limit=1)
-    row = store.runs.row(run_planner.plan_run(store, order, environ={}))
+    row = store.runs.row(run_planner.save_planned_run(store, order, environ={}))
     assert row.state is RunState.PLANNED
     assert row.conversations == 1
     assert row.spec.options["window_size"] == 3
@@ -67,7 +67,7 @@ def test_a_planned_run_holds_everything_needed_to_repeat_it(store: Store) -> Non
 
 def test_a_compatible_server_needs_no_key(store: Store) -> None:
     order = RunRequest(judge="openai:llama", base_url="http://127.0.0.1:1/v1")
-    assert run_planner.plan_run(store, order, environ={}) == 1
+    assert run_planner.save_planned_run(store, order, environ={}) == 1
 
 
 def test_options_typed_for_several_metrics_go_to_those_that_have_them() -> None:
@@ -117,14 +117,18 @@ def test_imported_claims_are_refused_by_metrics_that_judge_something_else(
     store: Store, metric: str
 ) -> None:
     with pytest.raises(ConfigError, match="without imported claims"):
-        run_planner.plan_run(store, RunRequest(metric=metric, claims="imported"), environ={})
+        run_planner.save_planned_run(
+            store, RunRequest(metric=metric, claims="imported"), environ={}
+        )
 
 
 def test_a_judge_that_an_option_names_is_the_runs(store: Store) -> None:
     order = RunRequest(options={"model": "gpt-6-luna"}, judge="offline")
     with pytest.raises(ConfigError, match="openai:gpt-6-luna needs a key"):
-        run_planner.plan_run(store, order, environ={})
-    row = store.runs.row(run_planner.plan_run(store, order, environ={"OPENAI_API_KEY": "sk-x"}))
+        run_planner.save_planned_run(store, order, environ={})
+    row = store.runs.row(
+        run_planner.save_planned_run(store, order, environ={"OPENAI_API_KEY": "sk-x"})
+    )
     assert row.spec.judge == "openai:gpt-6-luna"
     assert row.spec.options["model"] == "gpt-6-luna"
 
@@ -135,19 +139,19 @@ def test_later_judges_of_an_order_get_the_claims_of_the_first(store: Store) -> N
         for metric in ("turn-faithfulness", "turn-contextual-relevancy")
         for judge in ("offline", "vllm:m")
     ]
-    runs = run_planner.plan_runs(store, ordered, RunEnvironment())
+    runs = run_planner.save_planned_runs(store, ordered, RunEnvironment())
     kept = [(each.claims_from, each.claims_run) for each in specs(store, runs)]
     assert kept == [("extracted", None), ("run", runs[0]), ("extracted", None), ("extracted", None)]
     for changes in ({"claims": "own"}, {"as_peer": True}):
         own = [replace(each, **changes) for each in ordered[:2]]
-        runs = run_planner.plan_runs(store, own, RunEnvironment())
+        runs = run_planner.save_planned_runs(store, own, RunEnvironment())
         assert {each.claims_run for each in specs(store, runs)} == {None}
 
 
 def test_an_order_with_a_run_that_cannot_be_leaves_nothing_planned(store: Store) -> None:
     ordered = [RunRequest(), RunRequest("turn-contextual-relevancy", claims="imported")]
     with pytest.raises(ConfigError, match="run it without imported claims"):
-        run_planner.plan_runs(store, ordered, RunEnvironment())
+        run_planner.save_planned_runs(store, ordered, RunEnvironment())
     assert store.runs.rows() == ()
 
 

@@ -10,7 +10,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.engine.review.run_prompts import (
     compare_prompts,
     list_prompt_sets,
-    read_run_prompts,
+    read_run_prompts_with_examples,
 )
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
@@ -74,7 +74,7 @@ async def test_an_event_comes_after_its_rows(store: Store) -> None:
 
     def look(event: RunEvent) -> None:
         if isinstance(event, WindowAssessed):
-            view = store.runs.review_view(event.item, "ann")
+            view = store.runs.read_review_view(event.item, "ann")
             seen.append(event.window in [window.position for window in view.windows])
 
     await runner.execute_run(store, run, look, judge=opened(CountingJudge()))
@@ -113,7 +113,7 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
     await runner.execute_run(store, run, events.append, judge=opened(judge))
 
     item = store.runs.item_ids(run)[0]
-    view = store.runs.review_view(item, "ann")
+    view = store.runs.read_review_view(item, "ann")
     assert [window.score.state for window in view.windows] == [
         ScoreState.SCORED,
         ScoreState.FAILED,
@@ -263,7 +263,7 @@ async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Pa
         await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
         first, second = store.runs.item_rows(store.runs.item_ids(run))
         assert (first.state, first.reason) == (ItemState.SKIPPED, "no imported claims")
-        view = store.runs.review_view(second.id, "ann")
+        view = store.runs.read_review_view(second.id, "ann")
         assert [claim.text for claim in view.claims] == ["Something else weighs less."]
         assert view.claims[0].human == "yes"
         assert not [request for request in judge.asked if request.step == "claims"]
@@ -286,7 +286,7 @@ async def test_a_run_goes_on_with_the_prompts_it_was_begun_with(
     assert all(each.startswith("Why?\n  Costs $5 \N{SNOWMAN}\n") for each in asked)
     own.unlink()
     prompts.rmdir()
-    kept = read_run_prompts(store, run)
+    kept = read_run_prompts_with_examples(store, run)
     assert kept.texts["final-reason"].encode() == sent.encode()
     assert kept.digest == store.runs.row(run).spec.prompt_digest
 
@@ -301,12 +301,20 @@ async def test_prompt_texts_are_kept_once_and_go_with_their_last_run(
     assert set(sets) == {(second, first), (other,)}
     assert sets[second, first].packaged
     assert not sets[other,].packaged
-    changes = compare_prompts(read_run_prompts(store, first), read_run_prompts(store, other))
+    changes = compare_prompts(
+        read_run_prompts_with_examples(store, first), read_run_prompts_with_examples(store, other)
+    )
     assert "+$score $success $reasons" in changes
     assert f"+++ run {other}: turn-faithfulness/final-reason" in changes
-    assert compare_prompts(read_run_prompts(store, first), read_run_prompts(store, second)) == ""
+    assert (
+        compare_prompts(
+            read_run_prompts_with_examples(store, first),
+            read_run_prompts_with_examples(store, second),
+        )
+        == ""
+    )
     store.deletions.delete_run(first, "me")
-    assert read_run_prompts(store, second).texts
+    assert read_run_prompts_with_examples(store, second).texts
     store.deletions.delete_run(second, "me")
     assert store.prompts.find_set(sets[second, first].digest) is None
     assert store.prompts.find_set(sets[other,].digest) is not None
@@ -445,25 +453,25 @@ async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
 async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> None:
     first = planned(store)
     await runner.execute_run(store, first, lambda event: None, judge=opened(CountingJudge()))
-    second = run_planner.plan_run(store, RunRequest(claims_run=first))
+    second = run_planner.save_planned_run(store, RunRequest(claims_run=first))
     judge = CountingJudge()
     judge.fingerprint = "another"
     await runner.execute_run(store, second, lambda event: None, judge=opened(judge))
     assert store.runs.row(second).spec.claims_from == "run"
     assert "claims" not in {request.step for request in judge.asked}
     for one, other in zip(store.runs.item_ids(first), store.runs.item_ids(second), strict=True):
-        mine = [claim.id for claim in store.runs.review_view(one, "me").claims]
-        assert mine == [claim.id for claim in store.runs.review_view(other, "me").claims]
+        mine = [claim.id for claim in store.runs.read_review_view(one, "me").claims]
+        assert mine == [claim.id for claim in store.runs.read_review_view(other, "me").claims]
         assert mine
 
 
 async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) -> None:
     first = planned(store)
-    second = run_planner.plan_run(store, RunRequest(claims_run=first))
+    second = run_planner.save_planned_run(store, RunRequest(claims_run=first))
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(second)
     assert (row.done, row.skipped) == (0, 2)
-    assert store.run_contents.count_reasons(second, ItemState.SKIPPED) == {
+    assert store.run_contents.count_conversations_by_state_reason(second, ItemState.SKIPPED) == {
         f"run {first} has no claims of it": 2
     }
 
@@ -478,7 +486,7 @@ async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) 
     )
     await asyncio.sleep(0.1)
     assert (judge.asked, going.done()) == ([], False)
-    control.set_workers(1)
+    control.set_max_in_flight(1)
     control.resume()
     assert await asyncio.wait_for(going, 300) is RunState.DONE
     assert judge.most_in_flight == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
-from faithtui.engine.review.run_prompts import read_run_prompts
+from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 from faithtui.engine.review.stored_questions import rebuild_questions
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.run_execution import open_run_judge
@@ -72,7 +72,7 @@ def test_it_is_finished_and_buys_nothing_twice(path: Path) -> None:
 def test_its_questions_and_texts_are_those_that_were_sent(path: Path) -> None:
     with Store.open(path) as store:
         (run,) = store.runs.rows()
-        shown = read_run_prompts(store, run.id)
+        shown = read_run_prompts_with_examples(store, run.id)
         assert (shown.version, shown.digest) == (1, run.spec.prompt_digest)
         assert "Rules:" not in shown.texts["evidence"]
         item = store.runs.item_ids(run.id)[1]
@@ -86,6 +86,6 @@ def test_its_questions_and_texts_are_those_that_were_sent(path: Path) -> None:
 def test_a_new_run_over_the_same_store_asks_with_the_second_version(path: Path) -> None:
     with Store.open(path) as store:
         run = planned(store, metric="turn-faithfulness")
-        shown = read_run_prompts(store, run)
+        shown = read_run_prompts_with_examples(store, run)
         assert shown.version == 2
         assert "Rules:" in shown.texts["evidence"]

@@ -10,7 +10,7 @@ from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.engine.runs.runner import execute_run
 from faithtui.engine.runs.yield_to_ui import UiYielder
 from faithtui.judges.base import JudgeReply, JudgeRequest
@@ -43,16 +43,16 @@ def made() -> tuple[Clock, UiYielder]:
 
 def test_nobody_rests_unless_somebody_waits() -> None:
     clock, courtesy = made()
-    courtesy.wait_for_turn()
+    courtesy.wait_until_pause_ends()
     assert clock.slept == []
 
 
 def test_a_step_waits_until_way_was_given() -> None:
     clock, courtesy = made()
-    courtesy.delay_other_work(0.08)
+    courtesy.pause_run(0.08)
     clock.now += 0.03
-    courtesy.wait_for_turn()
-    courtesy.wait_for_turn()
+    courtesy.wait_until_pause_ends()
+    courtesy.wait_until_pause_ends()
     assert clock.slept == [0.05]
 
 
@@ -61,12 +61,12 @@ def test_keys_that_come_in_a_rest_make_it_longer() -> None:
 
     def press_while_it_sleeps(seconds: float) -> None:
         if len(clock.slept) == 0:
-            courtesy.delay_other_work(0.09)
+            courtesy.pause_run(0.09)
         clock.sleep(seconds)
 
     courtesy = UiYielder(clock.seconds, press_while_it_sleeps)
-    courtesy.delay_other_work(0.08)
-    courtesy.wait_for_turn()
+    courtesy.pause_run(0.08)
+    courtesy.wait_until_pause_ends()
     assert clock.slept == [0.08, 0.01], "not up to the key before, and then a key's time with it"
 
 
@@ -74,8 +74,8 @@ def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     clock, courtesy = made()
     steps = 0
     while clock.now < 110.0:
-        courtesy.delay_other_work(0.2)
-        courtesy.wait_for_turn()
+        courtesy.pause_run(0.2)
+        courtesy.wait_until_pause_ends()
         steps += 1
         clock.now += 0.005
     assert 8.5 < sum(clock.slept) < 9.5, "of ten seconds"
@@ -113,10 +113,10 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
         willing_server(0) as server,
     ):
         url = None if judge == "offline" else server.url
-        run = plan_run(store, RunRequest(judge=judge, base_url=url))
+        run = save_planned_run(store, RunRequest(judge=judge, base_url=url))
         control = RunControl(1)
         control.ui_yielder = yielder
-        yielder.delay_other_work(0.08)
+        yielder.pause_run(0.08)
         asyncio.run(execute_run(store, run, lambda event: None, control=control))
     assert clock.slept == [0.08]
 

@@ -11,7 +11,7 @@ import pytest
 
 from faithtui import measure_shards
 from faithtui.engine.shards.manifest import read_manifest
-from faithtui.engine.shards.measure_shards import select_shards, sum_spent
+from faithtui.engine.shards.measure_shards import select_shards, sum_reply_costs_of_results
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.errors import ConfigError, ExportError, InputError
@@ -259,7 +259,7 @@ def test_failed_rows_of_any_shard_are_retried_under_a_budget_that_counts_each_re
         assert server.answered == asked
     assert [each.shard for each in again.outcomes] == ["2.jsonl"]
     assert (again.failed, again.is_whole) == (1, True)
-    assert sum_spent(results).tokens == 110 * asked
+    assert sum_reply_costs_of_results(results).tokens == 110 * asked
 
 
 def test_results_beside_their_source_are_gone_on_with(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from faithtui.engine.shards.judgement_json import (
 from faithtui.engine.shards.results_schema import (
     TABLES,
     get_table_file,
-    list_whole_shards,
+    list_finished_shards,
     make_schema,
 )
 from faithtui.errors import ConfigError, InputError
@@ -70,10 +70,10 @@ def test_a_shard_without_its_file_of_conversations_is_not_whole(tmp_path: Path) 
         file = get_table_file(tmp_path, table, "a.b")
         file.parent.mkdir()
         file.touch()
-    assert list_whole_shards(tmp_path) == []
+    assert list_finished_shards(tmp_path) == []
     (tmp_path / "conversations").mkdir()
     get_table_file(tmp_path, "conversations", "a.b").touch()
-    assert list_whole_shards(tmp_path) == ["a.b"]
+    assert list_finished_shards(tmp_path) == ["a.b"]
 
 
 _texts = st.text(max_size=8)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
-from faithtui.engine.shards.shard_source import check_address, find_shard, list_shards
+from faithtui.engine.shards.shard_source import check_address_has_no_key, find_shard, list_shards
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
@@ -219,7 +219,7 @@ def test_results_are_left_out_through_links_and_dots_and_nothing_else_is(tmp_pat
 )
 def test_an_address_with_a_key_is_refused_and_the_key_is_not_printed(address: str) -> None:
     with pytest.raises(ConfigError, match="keys come from the environment") as caught:
-        check_address(address)
+        check_address_has_no_key(address)
     assert "SEC" not in str(caught.value)
     assert "KEY" not in str(caught.value)
 
@@ -229,7 +229,7 @@ def test_an_address_with_a_key_is_refused_and_the_key_is_not_printed(address: st
     ["s3://bucket/a@b", "abfss://logs@account/a", "file:///a:b@c", "http://host:80/a@b", "a:b@c"],
 )
 def test_an_address_without_a_key_may_have_its_signs(address: str) -> None:
-    check_address(address)
+    check_address_has_no_key(address)
 
 
 def test_a_source_with_a_key_is_refused_and_one_of_a_missing_package_is_told() -> None:

@@ -25,7 +25,7 @@ from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.journal_file import ShardTaken
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
-from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_whole_shards
+from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_finished_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.table_reader import iter_measured_rows
@@ -422,7 +422,7 @@ async def test_what_failed_again_before_a_retry_was_interrupted_is_retried(tmp_p
             results, shard.name, fingerprint, durable=False, retry_failed=True
         ) as begun:
             assert (begun.finished, begun.is_finished(number)) == (3, False)
-            begun.add_finished(number, failed)
+            begun.append_finished_conversation(number, failed)
             assert begun.states[ScoreState.FAILED] == 1
     outcome = await measure_into(results, shard, CountingJudge(), retry_failed=True)
     assert (outcome.failed, outcome.conversations) == (0, 5)
@@ -435,13 +435,13 @@ async def test_tables_are_taken_over_off_the_event_loop(
     shard, results = write_shard(tmp_path), tmp_path / "r"
     await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
     threads: list[int] = []
-    real = ShardJournal._begin_retry
+    real = ShardJournal._restore_from_tables_for_retry
 
     def begin(journal: ShardJournal, *words: Any) -> None:
         threads.append(threading.get_ident())
         real(journal, *words)
 
-    monkeypatch.setattr(ShardJournal, "_begin_retry", begin)
+    monkeypatch.setattr(ShardJournal, "_restore_from_tables_for_retry", begin)
     await measure_into(results, shard, CountingJudge(), retry_failed=True)
     assert threads
     assert threading.get_ident() not in threads
@@ -463,7 +463,7 @@ async def test_a_kill_while_files_are_replaced_leaves_the_shard_under_way(
     monkeypatch.setattr("faithtui.engine.shards.table_files.move_into_place", move_but_the_last)
     with pytest.raises(ExportError):
         await measure_into(results, shard, CountingJudge(), retry_failed=True)
-    assert list_whole_shards(results) == []
+    assert list_finished_shards(results) == []
     monkeypatch.undo()
     judge = CountingJudge()
     assert (await measure_into(results, shard, judge)).is_whole
@@ -484,7 +484,7 @@ async def test_rows_of_conversations_are_not_parsed_for_the_table_of_replies(
 
     with ShardJournal(tmp_path / "interrupted", shard.name, "", durable=False) as found:
         monkeypatch.setattr(journal_file, "from_json", note)
-        replies = list(found.iter_replies(shard.name))
+        replies = list(found.iter_reply_rows(shard.name))
     assert len(parsed) == len(replies) == content.count(b'{"key"') > 0
 
 

@@ -10,12 +10,12 @@ import pytest
 from faithtui.domain.run_export import ExportConversation
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
-from faithtui.formats.writers.langfuse import make_langfuse_scores
-from faithtui.formats.writers.langsmith import make_langsmith_feedback
+from faithtui.formats.writers.langfuse import format_langfuse_score_lines
+from faithtui.formats.writers.langsmith import format_langsmith_feedback_lines
 from faithtui.formats.writers.llamaindex_results import format_results_json
-from faithtui.formats.writers.openinference import make_openinference_annotations
-from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
-from faithtui.formats.writers.ragas_rows import make_ragas_rows
+from faithtui.formats.writers.openinference import format_openinference_annotation_lines
+from faithtui.formats.writers.opentelemetry import format_opentelemetry_event_lines
+from faithtui.formats.writers.ragas_rows import format_ragas_row_lines
 from tests.formats.writers.exported import (
     REVIEWED,
     RUN,
@@ -72,10 +72,10 @@ def test_a_missing_verdict_is_no_score() -> None:
 
 
 WRITERS: Mapping[str, Any] = {
-    "langfuse": make_langfuse_scores,
-    "langsmith": make_langsmith_feedback,
-    "opentelemetry": make_opentelemetry_events,
-    "openinference": make_openinference_annotations,
+    "langfuse": format_langfuse_score_lines,
+    "langsmith": format_langsmith_feedback_lines,
+    "opentelemetry": format_opentelemetry_event_lines,
+    "openinference": format_openinference_annotation_lines,
 }
 
 
@@ -130,7 +130,7 @@ def test_ids_hold_for_the_same_answer_and_differ_between_raters() -> None:
 
 
 def test_langfuse_gets_a_score_of_the_trace() -> None:
-    (score,) = lines_of(make_langfuse_scores(results()[0]))
+    (score,) = lines_of(format_langfuse_score_lines(results()[0]))
     assert score["traceId"] == TRACE
     assert score["observationId"] == SPAN
     assert (score["name"], score["value"], score["dataType"]) == (
@@ -145,14 +145,14 @@ def test_langfuse_gets_a_score_of_the_trace() -> None:
 
 def test_langfuse_gets_a_word_where_there_is_no_number() -> None:
     result = replace(results()[2], score=None)
-    (score,) = lines_of(make_langfuse_scores(result))
+    (score,) = lines_of(format_langfuse_score_lines(result))
     assert (score["value"], score["dataType"]) == ("no", "CATEGORICAL")
 
 
 def test_langsmith_gets_feedback_on_the_run() -> None:
     judge, ann, *_ = results(with_ids(trace_id=RUN_UUID, run_id=RUN_UUID))
-    (by_judge,) = lines_of(make_langsmith_feedback(judge))
-    (by_ann,) = lines_of(make_langsmith_feedback(ann))
+    (by_judge,) = lines_of(format_langsmith_feedback_lines(judge))
+    (by_ann,) = lines_of(format_langsmith_feedback_lines(ann))
     assert by_judge["run_id"] == by_judge["trace_id"] == RUN_UUID
     assert by_judge["feedback_source"] == {
         "type": "model",
@@ -164,8 +164,8 @@ def test_langsmith_gets_feedback_on_the_run() -> None:
 
 def test_openinference_gets_an_annotation_of_the_span_or_else_the_trace() -> None:
     judge, ann, *_ = results()
-    (by_judge,) = lines_of(make_openinference_annotations(judge))
-    (by_ann,) = lines_of(make_openinference_annotations(ann))
+    (by_judge,) = lines_of(format_openinference_annotation_lines(judge))
+    (by_ann,) = lines_of(format_openinference_annotation_lines(ann))
     assert by_judge["span_id"] == SPAN
     assert by_judge["annotator_kind"] == "LLM"
     assert by_judge["result"] == {
@@ -175,13 +175,15 @@ def test_openinference_gets_an_annotation_of_the_span_or_else_the_trace() -> Non
     }
     assert by_ann["annotator_kind"] == "HUMAN"
     assert by_ann["identifier"] != by_judge["identifier"]
-    (of_trace,) = lines_of(make_openinference_annotations(results(with_ids(trace_id=TRACE))[0]))
+    (of_trace,) = lines_of(
+        format_openinference_annotation_lines(results(with_ids(trace_id=TRACE))[0])
+    )
     assert of_trace["trace_id"] == TRACE
     assert "span_id" not in of_trace
 
 
 def test_opentelemetry_gets_an_event_in_the_trace() -> None:
-    (request,) = lines_of(make_opentelemetry_events(results()[0]))
+    (request,) = lines_of(format_opentelemetry_event_lines(results()[0]))
     (record,) = request["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
     assert record["eventName"] == "gen_ai.evaluation.result"
     assert (record["traceId"], record["spanId"]) == (TRACE, SPAN)
@@ -200,10 +202,10 @@ def test_an_answer_without_ids_goes_nowhere(write: Any) -> None:
 
 def test_ids_that_a_tool_would_refuse_are_not_sent() -> None:
     judge = results(with_ids(trace_id="order-17"))[0]
-    assert list(make_langsmith_feedback(judge)) == []
-    assert list(make_opentelemetry_events(judge)) == []
+    assert list(format_langsmith_feedback_lines(judge)) == []
+    assert list(format_opentelemetry_event_lines(judge)) == []
     zeros = results(with_ids(trace_id="0" * 32))[0]
-    assert list(make_opentelemetry_events(zeros)) == []
+    assert list(format_opentelemetry_event_lines(zeros)) == []
 
 
 def test_the_trace_of_a_whole_conversation_is_that_of_its_only_answer() -> None:
@@ -214,7 +216,7 @@ def test_the_trace_of_a_whole_conversation_is_that_of_its_only_answer() -> None:
 
 
 def test_ragas_rows_are_samples_with_scores_beside() -> None:
-    (row,) = lines_of(make_ragas_rows(RUN, REVIEWED))
+    (row,) = lines_of(format_ragas_row_lines(RUN, REVIEWED))
     assert row["user_input"] == "When does it arrive?"
     assert row["response"] == "Within two days. Returns are free."
     assert row["retrieved_contexts"] == [

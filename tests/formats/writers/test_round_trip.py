@@ -24,23 +24,23 @@ from faithtui.domain.run_export import (
 )
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
-from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
-from faithtui.formats.writers.langfuse import make_langfuse_scores
-from faithtui.formats.writers.langsmith import make_langsmith_feedback
+from faithtui.formats.writers.langfuse import format_langfuse_score_lines
+from faithtui.formats.writers.langsmith import format_langsmith_feedback_lines
 from faithtui.formats.writers.llamaindex_results import format_results_json
-from faithtui.formats.writers.openinference import make_openinference_annotations
-from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
+from faithtui.formats.writers.openinference import format_openinference_annotation_lines
+from faithtui.formats.writers.opentelemetry import format_opentelemetry_event_lines
 from faithtui.formats.writers.ragas_annotations import (
     AnnotatedAnswer,
     AnnotatedStatement,
-    ragas_json,
+    format_annotations_json,
 )
-from faithtui.formats.writers.ragas_rows import make_ragas_rows
+from faithtui.formats.writers.ragas_rows import format_ragas_row_lines
 from tests.formats.writers.exported import AT, DEPOT, REVIEWED, RUN, make_claim, make_label
 
 _words = st.lists(
@@ -156,7 +156,7 @@ _some_texts = st.lists(_texts, min_size=1, max_size=3)
 def read(files: Mapping[str, str] | Path) -> list[ParsedRecord]:
     """Read files as one data set, as `faithtui import` does."""
     if isinstance(files, Path):
-        dataset, opened = open_dataset(files, FormatChoice(), "orders")
+        dataset, opened = open_file_and_detect_format(files, FormatChoice(), "orders")
         return list(dataset.read(opened))
     with tempfile.TemporaryDirectory() as folder:
         paths = []
@@ -164,9 +164,9 @@ def read(files: Mapping[str, str] | Path) -> list[ParsedRecord]:
             path = Path(folder) / name
             path.write_text(text, encoding="utf-8", newline="")
             paths.append(path)
-        dataset, opened = open_dataset(paths[0], FormatChoice(), "orders")
+        dataset, opened = open_file_and_detect_format(paths[0], FormatChoice(), "orders")
         for path in paths[1:]:
-            other, file = open_dataset(path, FormatChoice(), "orders")
+            other, file = open_file_and_detect_format(path, FormatChoice(), "orders")
             file.close()
             assert other.reader is dataset.reader
         return list(replace(dataset, paths=tuple(paths)).read(opened))
@@ -316,7 +316,7 @@ def read_claims(talk: ExportConversation) -> tuple[ParsedRecord, Mapping[str, in
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.jsonl"
         write_lines(path, [make_claim_rows(RUN, talk)])
-        dataset, opened = open_dataset(path, FormatChoice(), "orders")
+        dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
         (parsed,) = dataset.read(opened)
     return parsed, dataset.notes.remarks
 
@@ -370,7 +370,7 @@ def test_ragas_rows_tell_unknown_passages_from_none(is_known: bool) -> None:
     turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=() if is_known else None))
     claims = tuple(each._replace(passages=()) for each in REVIEWED.claims)
     talk = replace(REVIEWED, turns=turns, claims=claims)
-    (parsed,) = read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))})
+    (parsed,) = read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, talk))})
     assert not isinstance(parsed.found, Exception)
     assert parsed.found.turns[1].retrieval_context == (() if is_known else None)
 
@@ -416,10 +416,10 @@ def span(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("make_trace", "write"),
     [
-        (langfuse_trace, make_langfuse_scores),
-        (langsmith_run, make_langsmith_feedback),
-        (span, make_openinference_annotations),
-        (span, make_opentelemetry_events),
+        (langfuse_trace, format_langfuse_score_lines),
+        (langsmith_run, format_langsmith_feedback_lines),
+        (span, format_openinference_annotation_lines),
+        (span, format_opentelemetry_event_lines),
     ],
     ids=["langfuse", "langsmith", "openinference", "opentelemetry"],
 )
@@ -472,7 +472,7 @@ def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversat
 @settings(max_examples=10)
 @given(talk=talks())
 def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -> None:
-    check_answers(talk, read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))}))
+    check_answers(talk, read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, talk))}))
 
 
 def check_answers(talk: ExportConversation, parsed: Sequence[ParsedRecord]) -> None:
@@ -529,7 +529,7 @@ def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
     text = "".join(format_run_json(RUN, talks_of_run))
     path = tmp_path / "run.json"
     path.write_text(text, encoding="utf-8")
-    dataset, opened = open_dataset(path, FormatChoice(), "orders")
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
     assert opened.kind is FileKind.TEST_RUN
     found = list(dataset.read(opened))
     assert [each.record for each in found] == [1, 2, 3]
@@ -537,7 +537,7 @@ def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
     as_one.write_text(json.dumps({"identifier": "first", **json.loads(text)}), encoding="utf-8")
     assert [each.found for each in read(as_one)] == [each.found for each in found]
     path.write_text(text[: text.rindex('"order": 2')], encoding="utf-8")
-    dataset, opened = open_dataset(path, FormatChoice(), "orders")
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
     kept: list[ParsedRecord] = []
     with pytest.raises(InputError, match="ends in the middle of record 3"):
         kept.extend(dataset.read(opened))
@@ -563,7 +563,9 @@ def write_deepeval(talks: Sequence[ExportConversation]) -> dict[str, str]:
 
 
 def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    return {"rows.jsonl": "".join(line for each in talks for line in make_ragas_rows(RUN, each))}
+    return {
+        "rows.jsonl": "".join(line for each in talks for line in format_ragas_row_lines(RUN, each))
+    }
 
 
 def write_llamaindex(talks: Sequence[ExportConversation]) -> dict[str, str]:
@@ -589,7 +591,7 @@ def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:
         for position, turn in enumerate(each.turns)
         if turn.role == "assistant"
     ]
-    return {"a.json": ragas_json(answers)}
+    return {"a.json": format_annotations_json(answers)}
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ from faithtui.domain.text.sentence_index import (
     SentenceIndex,
     compute_lcs_length,
     index_passages,
-    make_position_bits,
+    map_stems_to_position_bits,
 )
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.tokens import stem, tokenise_stems, tokenise_words
 from faithtui.domain.text.word_lists import IRREGULAR, OPPOSITE_PAIRS
-from faithtui.judges.embedded.features import compare_sentence
+from faithtui.judges.embedded.features import compare_claim_with_context
 from faithtui.judges.embedded.overlap import (
     MAX_CLASH_PROBABILITY,
     OverlapVerdict,
     VerdictWord,
-    compute_probability,
+    compute_support_probability,
     judge_claim,
     recalibrate_probability,
 )
@@ -329,7 +329,7 @@ def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> 
         for column, theirs in enumerate(other):
             same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
-    assert compute_lcs_length(make_position_bits(one), len(one), other) == row[-1]
+    assert compute_lcs_length(map_stems_to_position_bits(one), len(one), other) == row[-1]
 
 
 @given(TEXTS)
@@ -349,14 +349,14 @@ def test_a_text_of_a_hundred_thousand_characters_is_judged() -> None:
 
 
 def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
-    part = compare_sentence("It stands 41 metres above the cold sea.", index(LIGHTHOUSE))
+    part = compare_claim_with_context("It stands 41 metres above the cold sea.", index(LIGHTHOUSE))
     weights = load_weights()
     raw = weights.intercept + sum(
         w * x for w, x in zip(weights.weights, part.features, strict=True)
     )
     slope, intercept = weights.calibration
     assert math.isclose(
-        compute_probability([part], weights), 1 / (1 + math.exp(-(slope * raw + intercept)))
+        compute_support_probability([part], weights), 1 / (1 + math.exp(-(slope * raw + intercept)))
     )
 
 
@@ -376,8 +376,11 @@ def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
 def test_each_weakness_shows_in_its_feature(claim: str, feature: str) -> None:
     place = FEATURES.index(feature)
     context = index(LIGHTHOUSE)
-    assert compare_sentence(claim, context).features[place] > 0
-    assert compare_sentence("It stands 41 metres above the sea.", context).features[place] == 0
+    assert compare_claim_with_context(claim, context).features[place] > 0
+    assert (
+        compare_claim_with_context("It stands 41 metres above the sea.", context).features[place]
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -455,10 +458,12 @@ def test_a_rounded_number_is_not_missing() -> None:
     place = FEATURES.index("numbers_missing")
     context = index("The lake holds 4,871,000 litres and 208 fish.")
     assert (
-        compare_sentence("It holds 4.9 million litres and about 200 fish.", context).features[place]
+        compare_claim_with_context(
+            "It holds 4.9 million litres and about 200 fish.", context
+        ).features[place]
         == 0
     )
-    assert compare_sentence("It holds 5.9 million litres.", context).features[place] > 0
+    assert compare_claim_with_context("It holds 5.9 million litres.", context).features[place] > 0
 
 
 def test_a_negated_sentence_is_named_in_the_reason() -> None:
@@ -480,7 +485,10 @@ def test_words_scattered_over_the_context_do_not_support() -> None:
 
 def test_words_that_share_their_beginning_are_half_found() -> None:
     place = FEATURES.index("covered")
-    assert compare_sentence("Photographers", index("A photography show.")).features[place] == 0.7
+    assert (
+        compare_claim_with_context("Photographers", index("A photography show.")).features[place]
+        == 0.7
+    )
 
 
 def test_missing_pairs_of_characters_are_named_as_one_run() -> None:

@@ -12,7 +12,12 @@ from keyring.errors import KeyringLocked
 
 from faithtui.errors import ConfigError
 from faithtui.judges.providers import api_keys
-from faithtui.judges.providers.api_keys import VARIABLES, delete_key, find_key_source, store_key
+from faithtui.judges.providers.api_keys import (
+    VARIABLES,
+    delete_key_from_keyring,
+    find_key_source,
+    save_key_in_keyring,
+)
 from faithtui.judges.registry import find_missing_key_variable, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
@@ -73,13 +78,13 @@ def memory() -> MemoryKeyring:
 
 
 def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
-    store_key("OPENAI_API_KEY", f" {KEY}\n")
+    save_key_in_keyring("OPENAI_API_KEY", f" {KEY}\n")
     assert memory.entries == {("faithtui", "OPENAI_API_KEY"): KEY}
     assert find_key_source("openai:m", None, {}) == "keyring"
     assert find_missing_key_variable("openai:m", None, {}) is None
     assert find_missing_key_variable("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
-    assert delete_key("OPENAI_API_KEY")
-    assert not delete_key("OPENAI_API_KEY")
+    assert delete_key_from_keyring("OPENAI_API_KEY")
+    assert not delete_key_from_keyring("OPENAI_API_KEY")
     assert find_key_source("openai:m", None, {}) is None
     assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
 
@@ -87,7 +92,7 @@ def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
 async def test_the_stored_key_is_the_one_that_is_sent(
     memory: MemoryKeyring, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store_key("FAITHTUI_JUDGE_KEY", KEY)
+    save_key_in_keyring("FAITHTUI_JUDGE_KEY", KEY)
     server.answer(openai_body())
     # A server in a network and not on this machine, as far as the judge knows.
     monkeypatch.setattr("faithtui.judges.providers.endpoints.Endpoint.is_local", False)
@@ -97,7 +102,7 @@ async def test_the_stored_key_is_the_one_that_is_sent(
 
 
 def test_the_environment_comes_first_and_leaves_the_keyring_closed(memory: MemoryKeyring) -> None:
-    store_key("OPENAI_API_KEY", KEY)
+    save_key_in_keyring("OPENAI_API_KEY", KEY)
     environ = {"OPENAI_API_KEY": "sk-from-the-environment"}
     assert find_key_source("openai:m", None, environ) == "environment"
     open_judge("openai:m", environ=environ)
@@ -118,9 +123,9 @@ def test_the_keyring_stays_closed_where_no_key_is_needed(
 
 
 def test_a_provider_s_stored_key_is_for_its_own_host_alone(memory: MemoryKeyring) -> None:
-    store_key("OPENAI_API_KEY", KEY)
+    save_key_in_keyring("OPENAI_API_KEY", KEY)
     assert find_key_source("openai:m", "https://relay.example/v1", {}) is None
-    store_key("FAITHTUI_JUDGE_KEY", KEY)
+    save_key_in_keyring("FAITHTUI_JUDGE_KEY", KEY)
     assert find_key_source("openai:m", "https://relay.example/v1", {}) == "keyring"
 
 
@@ -133,18 +138,18 @@ def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
     with pytest.raises(ConfigError, match=r"set the environment.*OPENAI_API_KEY.*keyring"):
         open_judge("openai:m", environ={})
     with pytest.raises(ConfigError, match=r"keyring cannot be used: .*OPENAI_API_KEY") as caught:
-        store_key("OPENAI_API_KEY", KEY)
+        save_key_in_keyring("OPENAI_API_KEY", KEY)
     assert str(caught.value).isprintable()
     assert KEY not in str(caught.value)
     with pytest.raises(ConfigError, match="keyring cannot be used"):
-        delete_key("OPENAI_API_KEY")
+        delete_key_from_keyring("OPENAI_API_KEY")
 
 
 def test_a_machine_without_a_keyring_has_no_key_in_it() -> None:
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]  # as the library has it
     assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
     with pytest.raises(ConfigError, match="keyring cannot be used: No recommended backend"):
-        store_key("OPENAI_API_KEY", KEY)
+        save_key_in_keyring("OPENAI_API_KEY", KEY)
 
 
 def test_a_keyring_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +158,7 @@ def test_a_keyring_that_never_answers_is_not_waited_for(monkeypatch: pytest.Monk
     keyring.set_keyring(silent)
     assert find_key_source("openai:m", None, {}) is None
     with pytest.raises(ConfigError, match=r"did not answer within 0\.05 s"):
-        delete_key("OPENAI_API_KEY")
+        delete_key_from_keyring("OPENAI_API_KEY")
     silent.released.set()
 
 
@@ -167,13 +172,16 @@ def test_a_stored_key_no_header_can_carry_is_refused_by_its_place(memory: Memory
 @pytest.mark.parametrize("value", ["", "  ", "two words", "schlüssel", "line\nbreak"])
 def test_what_can_be_no_key_is_not_stored(memory: MemoryKeyring, value: str) -> None:
     with pytest.raises(ConfigError, match="copy it again"):
-        store_key("OPENAI_API_KEY", value)
+        save_key_in_keyring("OPENAI_API_KEY", value)
     assert not memory.entries
 
 
 def test_only_names_that_a_judge_looks_for_are_stored(memory: MemoryKeyring) -> None:
     assert VARIABLES == ("ANTHROPIC_API_KEY", "FAITHTUI_JUDGE_KEY", "OPENAI_API_KEY")
-    for use in (lambda: store_key("OPENAI_KEY", KEY), lambda: delete_key("OPENAI_KEY")):
+    for use in (
+        lambda: save_key_in_keyring("OPENAI_KEY", KEY),
+        lambda: delete_key_from_keyring("OPENAI_KEY"),
+    ):
         with pytest.raises(ConfigError, match="expected one of ANTHROPIC_API_KEY, FAITHTUI"):
             use()
     assert not memory.entries

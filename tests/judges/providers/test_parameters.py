@@ -12,7 +12,7 @@ from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
 from faithtui.errors import ConfigError, JudgeRequestRejected
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.parameters import RefusedParameters, find_refused_parameter
-from faithtui.judges.registry import choose_judge_profile, judge_fingerprint, open_judge
+from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint, open_judge
 from tests.judges.fake_server import Answer, FakeServer, Sent
 from tests.judges.questions import ANTHROPIC, OPENAI, Side, question
 
@@ -232,6 +232,6 @@ def test_parameters_are_part_of_the_identity_and_a_judge_without_any_keeps_its_o
 
 
 def test_a_judge_that_computes_takes_no_parameters() -> None:
-    assert choose_judge_profile("offline", JudgeProfile()) == NO_PARAMETERS
+    assert check_and_adapt_judge_profile("offline", JudgeProfile()) == NO_PARAMETERS
     with pytest.raises(ConfigError, match=r"offline takes no parameters, and .*seed 7"):
-        choose_judge_profile("offline", JudgeProfile(seed=7))
+        check_and_adapt_judge_profile("offline", JudgeProfile(seed=7))

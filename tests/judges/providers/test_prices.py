@@ -19,9 +19,9 @@ from faithtui.judges.providers.prices import (
     compute_cost_nusd,
     compute_cost_usd,
     compute_max_cost_nusd,
-    read_prices,
+    read_price_table,
 )
-from tests.judges.acme import install
+from tests.judges.acme import install_main_screen
 
 MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
 ONE_PRICE = """
@@ -126,7 +126,7 @@ def test_a_table_that_cannot_be_used_says_why(tmp_path: Path, content: str, says
     table = tmp_path / "prices.toml"
     table.write_text(content)
     with pytest.raises(ConfigError) as caught:
-        read_prices(table)
+        read_price_table(table)
     assert says in str(caught.value)
     assert str(table) in str(caught.value)
 
@@ -135,12 +135,12 @@ def test_a_table_in_another_encoding_is_no_toml(tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_bytes(b'date = "\xff"')
     with pytest.raises(ConfigError, match="is no TOML"):
-        read_prices(table)
+        read_price_table(table)
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read"):
-        read_prices(tmp_path / "gone.toml")
+        read_price_table(tmp_path / "gone.toml")
 
 
 def at(day: str) -> PackagePrices:
@@ -156,7 +156,7 @@ def test_a_longer_request_costs_what_the_package_says_of_its_length() -> None:
 
 
 def test_a_price_says_where_it_is_from_and_of_which_day() -> None:
-    table = read_prices()
+    table = read_price_table()
     source = table.find_price_source("openai:gpt-6-luna", None)
     assert source is not None
     assert re.fullmatch(r"genai-prices \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d", source)
@@ -174,7 +174,7 @@ def test_a_table_of_ones_own_counts_before_the_package(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     own = ONE_PRICE + '[[price]]\njudge = "openai:gpt-6-luna"\ninput = 7\noutput = 9\n'
     path.write_text(own)
-    table = read_prices(path)
+    table = read_price_table(path)
     local = compute_cost_usd(
         "openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=path
     )
@@ -211,7 +211,7 @@ def test_every_price_of_the_package_can_be_counted_with() -> None:
         for model in provider.models:
             judge = f"{provider.id}:{model.id}"
             for batch in (False, True):
-                price = table.find_price(judge, None, batch=batch)
+                price = table.find_price_or_fixed_cost(judge, None, batch=batch)
                 if isinstance(price, Price):
                     counted += 1
                     cost = table.compute_cost_nusd(judge, Usage(1_000, 1_000), batch=batch)
@@ -225,12 +225,12 @@ import socket, sys
 def refuse(*words):
     raise AssertionError("a price was asked for over a network")
 socket.socket.connect = socket.getaddrinfo = refuse
-from faithtui.judges.providers.prices import read_prices
-table = read_prices()
-assert table.find_price("offline", None) == 0
-assert table.find_price("ollama:llama3", None) == 0
+from faithtui.judges.providers.prices import read_price_table
+table = read_price_table()
+assert table.find_price_or_fixed_cost("offline", None) == 0
+assert table.find_price_or_fixed_cost("ollama:llama3", None) == 0
 assert "genai_prices" not in sys.modules
-assert table.find_price("openai:gpt-6-luna", None).input == 0.1
+assert table.find_price_or_fixed_cost("openai:gpt-6-luna", None).input == 0.1
 assert "genai_prices" in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -350,7 +350,7 @@ def test_no_call_costs_more_than_its_worst_case(
 def test_a_judge_of_a_package_costs_what_the_table_says_and_is_never_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "site")
+    install_main_screen(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
     assert compute_cost_nusd("parrot:plain", Usage(1, 1)) is None
     table = tmp_path / "prices.toml"

@@ -11,7 +11,7 @@ from faithtui.errors import JudgeAuthFailed, JudgeError, JudgeQuotaExceeded, Jud
 from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.batch_protocol import (
     belongs_to_batch,
-    make_wire_ids,
+    check_and_make_question_wire_ids,
     parse_time_or_none,
     read_question_id,
 )
@@ -84,7 +84,7 @@ def test_a_limit_is_a_number_of_at_least_one_or_unknown(headers: dict[str, str])
     st.lists(st.from_regex(r"[A-Za-z0-9_-]{1,31}", fullmatch=True), min_size=1, unique=True),
 )
 def test_names_in_a_batch_lead_back_to_their_questions(uid: str, ids: list[str]) -> None:
-    wire = make_wire_ids(uid, [(each, question()) for each in ids], 1_000)
+    wire = check_and_make_question_wire_ids(uid, [(each, question()) for each in ids], 1_000)
     assert [read_question_id(each) for each in wire] == ids
     assert all(belongs_to_batch(each, uid) for each in wire)
     assert not any(belongs_to_batch(each, f"{uid}x") for each in wire)

@@ -18,7 +18,7 @@ from faithtui.judges.base import JudgeRequest
 from faithtui.judges.registry import judge_fingerprint
 from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 from faithtui.judges.verifiers.label_maps import read_label_map
-from faithtui.judges.verifiers.nli import BATCH, NliVerifier, read_nli_files
+from faithtui.judges.verifiers.nli import BATCH, NliVerifier, locate_nli_files
 from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
 MNLI = {"0": "CONTRADICTION", "1": "NEUTRAL", "2": "ENTAILMENT"}
@@ -73,7 +73,7 @@ class FakeSession:
 
 
 def make_verifier(folder: Path, session: FakeSession) -> NliVerifier:
-    return NliVerifier(read_nli_files(str(folder)), lambda _: session, lambda _: WordTokenizer())
+    return NliVerifier(locate_nli_files(str(folder)), lambda _: session, lambda _: WordTokenizer())
 
 
 def test_outputs_mean_what_the_config_calls_them(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_threads_that_ask_at_once_share_one_model(
 
     fake_threading = SimpleNamespace(Lock=WatchedLock)
     monkeypatch.setattr("faithtui.judges.verifiers.nli.threading", fake_threading)
-    files = read_nli_files(str(write_model(tmp_path / "m")))
+    files = locate_nli_files(str(write_model(tmp_path / "m")))
     verifier = NliVerifier(files, load, lambda _: WordTokenizer())
 
     def ask(_: int) -> float:
@@ -187,7 +187,7 @@ def test_the_model_is_loaded_with_the_first_question_and_once(tmp_path: Path) ->
         return FakeSession()
 
     folder = write_model(tmp_path / "m")
-    verifier = NliVerifier(read_nli_files(str(folder)), load, lambda _: WordTokenizer())
+    verifier = NliVerifier(locate_nli_files(str(folder)), load, lambda _: WordTokenizer())
     assert verifier.fingerprint
     assert loaded == []
     verifier.verify("a", "b")
@@ -293,7 +293,7 @@ def test_the_token_limit(
     folder = write_model(tmp_path / "m", MNLI, **config)
     if tokenizer is not None:
         (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    assert read_nli_files(str(folder)).token_limit == limit
+    assert locate_nli_files(str(folder)).token_limit == limit
 
 
 class KnownVerifier:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId, TruthId
 from faithtui.domain.scores import Score, ScoreSet, ScoreState
-from faithtui.store.annotations.blind_view import blind_view, has_answered
+from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_judge_verdicts
 from faithtui.store.records import (
     ClaimView,
     EvidenceView,
@@ -156,12 +156,12 @@ def test_nothing_of_the_judge_is_left_on_what_is_hidden(
     view: ReviewView, revealed: set[ClaimId], in_sample: bool
 ) -> None:
     sample = SAMPLE if in_sample else None
-    blind = blind_view(view, revealed=revealed, sample=sample)
+    blind = hide_judge_verdicts(view, revealed=revealed, sample=sample)
     hidden = [each for each in blind.claims if each.id in blind.hidden]
     assert {each.id for each in hidden} == {
         each.id
         for each in view.claims
-        if each.id not in revealed and not has_answered(each, sample)
+        if each.id not in revealed and not has_given_queue_verdict(each, sample)
     }
     assert all(not secrets(each) for each in hidden)
     assert all(each.text == f"claim {each.id}" for each in hidden)
@@ -182,14 +182,14 @@ def test_nothing_of_the_judge_is_left_on_what_is_hidden(
 def test_a_wholly_blind_view_holds_no_secret_at_all(view: ReviewView) -> None:
     assert secrets(view)
     other = SampleId(8)
-    blind = blind_view(view, sample=other)
+    blind = hide_judge_verdicts(view, sample=other)
     assert blind.hidden == {each.id for each in view.claims}
     assert not secrets(blind)
 
 
 @given(views())
 def test_own_notes_stay_and_earlier_verdicts_do_not(view: ReviewView) -> None:
-    for claim in blind_view(view, sample=SampleId(8)).claims:
+    for claim in hide_judge_verdicts(view, sample=SampleId(8)).claims:
         own = view.claims[claim.number - 1].mine
         assert (claim.mine.note if claim.mine else None) == (own.note if own else None)
         assert claim.mine is None or claim.mine.verdict is None
@@ -197,7 +197,7 @@ def test_own_notes_stay_and_earlier_verdicts_do_not(view: ReviewView) -> None:
 
 @given(views())
 def test_truths_may_be_left_but_not_which_claim_they_were_named_for(view: ReviewView) -> None:
-    blind = blind_view(view, sample=SampleId(8), truths=True)
+    blind = hide_judge_verdicts(view, sample=SampleId(8), truths=True)
     assert blind.truths == view.truths
     assert not secrets(replace(blind, truths=()))
     assert all(claim.evidence == () for claim in blind.claims)

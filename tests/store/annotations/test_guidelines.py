@@ -5,7 +5,7 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.default_guidelines import DEFAULT_GUIDELINES
 from faithtui.metrics.registry import METRICS
-from faithtui.store.annotations.guidelines import default_guideline
+from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from tests.store.building import judged, talk
@@ -26,7 +26,7 @@ def test_every_metric_has_a_default_that_says_what_each_key_means(entry) -> None
 def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store) -> None:
     guidelines = store.guidelines
     default = guidelines.find_version_or_default(FAITH)
-    assert default == default_guideline(FAITH)
+    assert default == find_default_guideline(FAITH)
     assert default is not None
     assert (default.number, default.is_default, default.metric) == (0, True, FAITH)
     assert guidelines.current() is None
@@ -34,7 +34,7 @@ def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store
     own = guidelines.set("Fees count.", "ann", FAITH)
     assert (own.number, own.metric, own.is_default) == (1, FAITH, False)
     assert guidelines.find_version_or_default(FAITH) == own
-    assert guidelines.find_version_or_default(RELEVANCY) == default_guideline(RELEVANCY)
+    assert guidelines.find_version_or_default(RELEVANCY) == find_default_guideline(RELEVANCY)
     for_all = guidelines.set("Fees never count.", "ann")
     assert (for_all.number, for_all.metric) == (2, None)
     assert (
@@ -55,12 +55,12 @@ def test_the_same_text_for_another_metric_is_another_version(store: Store) -> No
 
 def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ("yes", "no")})
-    claims = store.runs.review_view(store.runs.item_ids(run)[0], "ann").claims
+    claims = store.runs.read_review_view(store.runs.item_ids(run)[0], "ann").claims
     for claim in claims:
         store.reviews.record(
             claim.id, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )
-    default = default_guideline(FAITH)
+    default = find_default_guideline(FAITH)
     assert default is not None
     bundle = store.bundles.collect()
     assert {act.guideline for act in bundle.acts} == {default.digest}

@@ -4,7 +4,11 @@ from datetime import UTC, datetime
 
 from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
-from faithtui.store.annotations.label_replay import EVENT_COLUMNS, event_columns, event_from_row
+from faithtui.store.annotations.label_replay import (
+    EVENT_COLUMNS,
+    event_from_row,
+    make_event_columns,
+)
 from faithtui.store.schema.tables import human_label
 
 FULL = Event(
@@ -36,14 +40,14 @@ FULL = Event(
 
 def test_every_column_of_the_log_but_its_names_is_a_field_of_an_event() -> None:
     """What an act marks as evidence has rows of its own."""
-    columns = event_columns(FULL)
+    columns = make_event_columns(FULL)
     assert set(columns) == set(human_label.c.keys()) - {"id", "uid", "checksum"}
     assert set(columns.values()) == {*FULL[1:]} - {FULL.evidence}
     assert len(columns) == len(Event._fields) - 2
 
 
 def test_the_columns_that_are_read_for_a_replay_are_the_first_fields_in_their_order() -> None:
-    stored = {**event_columns(FULL), "id": FULL.id}
+    stored = {**make_event_columns(FULL), "id": FULL.id}
     read = event_from_row([stored[column.name] for column in EVENT_COLUMNS])
     known = len(EVENT_COLUMNS)
     assert read[:known] == FULL[:known]

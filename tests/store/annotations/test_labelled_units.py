@@ -30,7 +30,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
     for window, labels in zip(windows_of(conversation), said, strict=True):
         store.runs.save_window(item, assess(window, labels))
     store.runs.save_window(other, assess(windows_of(conversation)[0], {1: ["no"]}))
-    claims = store.runs.review_view(item, "me").claims
+    claims = store.runs.read_review_view(item, "me").claims
     for reviewer, action, verdict in (
         ("me", Action.OVERRIDDEN, "no"),
         ("bob", Action.BLIND, "no"),
@@ -115,7 +115,7 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
     store: Store, actions: list[Action], blind: bool | None
 ) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
-    (claim,) = store.runs.review_view(item, "me").claims
+    (claim,) = store.runs.read_review_view(item, "me").claims
     for number, action in enumerate(actions):
         store.reviews.record(
             claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
@@ -133,10 +133,11 @@ def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store
     store.runs.save_window(item, assess(first, {}))
     store.runs.save_window(item, assess(second, {1: ["yes"]}))
     failed = replace(
-        assess(third, {}), score=make_empty_score(ScoreState.FAILED, "JudgeTimeout: late")
+        assess(third, {}),
+        score=make_empty_score(ScoreState.FAILED, "JudgeTimeout: late"),
     )
     store.runs.save_window(item, failed)
-    assert store.run_contents.count_empty_windows(run) == 1
+    assert store.run_contents.count_windows_without_claims(run) == 1
 
 
 def test_readings_belong_to_their_run(store: Store) -> None:
@@ -181,7 +182,7 @@ def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answe
     store: Store,
 ) -> None:
     run, item = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["no"]})
-    claim = store.runs.review_view(item, "me").claims[0].id
+    claim = store.runs.read_review_view(item, "me").claims[0].id
     store.reviews.record(
         claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
     )
@@ -208,8 +209,8 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
         store.runs.save_window(first, assess(window, {1: ["yes"], 3: ["no"], 5: ["yes", None]}))
     store.runs.save_window(second, assess(windows_of(talk("two", answers=1))[0], {1: ["yes"]}))
     for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
-        store.runs.finish_item(item, state, None)
-    store.runs.finish_item(third, ItemState.FAILED, "no answer")
+        store.runs.score_and_finish_item(item, state, None)
+    store.runs.score_and_finish_item(third, ItemState.FAILED, "no answer")
     found = store.labelled_units.read_run_units(run)
     assert [each.turn for each in found.answers] == [1]
     # Turn 5 has a claim without a verdict, and nothing was judged in turn 7.
@@ -240,7 +241,7 @@ def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
     first, second, _ = windows_of(conversation)
     store.runs.save_window(item, assess(first, {}, score=failed))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     one, two = store.labelled_units.read_answer_units(run)
     assert (one.score, one.passes) == (failed, None)
     assert (two.score, two.passes) == (make_score(1.0), True)
@@ -250,7 +251,7 @@ def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
     conversation = rated(Rating(5, "ann", MTRAG, "4"))
     run, item = planned(store, conversation)
     store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     (answer,) = store.labelled_units.read_answer_units(run)
     assert answer.score == make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
 

@@ -419,7 +419,7 @@ def test_windows_come_before_conversations_in_the_order_of_the_run(store: Store)
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: ["yes"]}))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     order = [(each.key, each.window) for each in scores(store)]
     assert order == [("b", 0), ("b", 1), ("a", 0), ("b", None), ("a", None)]
 
@@ -432,7 +432,7 @@ def test_what_is_no_claim_leaves_peoples_score_as_it_leaves_the_corrected_one(
         say(store, claim, Act(Action.BLIND, word))
     (window, whole) = scores(store)
     assert (window.human, whole.human, window.labelled) == (0.5, 0.5, 3)
-    view = store.runs.review_view(item, "ann")
+    view = store.runs.read_review_view(item, "ann")
     assert view.windows[0].corrected.value == window.human
     assert view.item.corrected is not None
     assert view.item.corrected.windowed.value == whole.human
@@ -471,7 +471,7 @@ def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list
     first, second = windows_of(conversation)
     store.runs.save_window(item, assess(first, {1: ["yes"]}))
     store.runs.save_window(item, assess(second, {1: ["yes"]}, score=make_empty_score(state, "so")))
-    store.runs.finish_item(item, finish, None)
+    store.runs.score_and_finish_item(item, finish, None)
     say(store, only(store), Act(Action.BLIND, "no"))
     return scores(store)
 

@@ -8,7 +8,7 @@ from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import InputError, StoreError
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.schema.tables import truth
 from faithtui.store.store import Store
 from tests.store.building import FACTS, judged, spec_of, talk
@@ -24,7 +24,7 @@ def mark(store: Store, claim: ClaimId, run: RunId, which: LabelMark, reviewer: s
 
 
 def miss(store: Store, run: RunId, item: ItemId, turn: int, text: str, who: str = "ann") -> ClaimId:
-    claim = store.missed_claims.add_claim(item, turn, text)
+    claim = store.missed_claims.find_or_add_missed_claim(item, turn, text)
     mark(store, claim, run, LabelMark.MISSED, who)
     return claim
 
@@ -35,33 +35,35 @@ def extraction(store: Store, run: RunId) -> tuple[ExtractionUnit, ...]:
 
 def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
-    claim = store.missed_claims.add_claim(item, 1, "  The fee is\n nothing. ", Span(0, 3))
-    assert store.missed_claims.add_claim(item, 1, "the fee is nothing.") == claim
+    claim = store.missed_claims.find_or_add_missed_claim(
+        item, 1, "  The fee is\n nothing. ", Span(0, 3)
+    )
+    assert store.missed_claims.find_or_add_missed_claim(item, 1, "the fee is nothing.") == claim
     mark(store, claim, run, LabelMark.MISSED)
-    (missed,) = store.runs.review_view(item, "ann").missed
+    (missed,) = store.runs.read_review_view(item, "ann").missed
     assert (missed.text, missed.turn, missed.span) == ("The fee is nothing.", 1, Span(0, 3))
     assert (missed.reviewers, missed.is_mine) == (("ann",), True)
-    (theirs,) = store.runs.review_view(item, "bo").missed
+    (theirs,) = store.runs.read_review_view(item, "bo").missed
     assert not theirs.is_mine
     store.reviews.undo("ann")
-    assert store.runs.review_view(item, "ann").missed == ()
+    assert store.runs.read_review_view(item, "ann").missed == ()
     store.reviews.redo("ann")
     mark(store, claim, run, LabelMark.NOT_MISSED)
-    assert store.runs.review_view(item, "ann").missed == ()
+    assert store.runs.read_review_view(item, "ann").missed == ()
 
 
 def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
     _, item = judged(store, talk(), LABELS, spec=SPEC)
     with pytest.raises(InputError, match="the judge extracted this"):
-        store.missed_claims.add_claim(item, 1, "claim 1.0")
+        store.missed_claims.find_or_add_missed_claim(item, 1, "claim 1.0")
     with pytest.raises(InputError, match="the judge extracted this"):
-        store.missed_claims.add_claim(item, 1, "Claim 1.0.")
+        store.missed_claims.find_or_add_missed_claim(item, 1, "Claim 1.0.")
     with pytest.raises(InputError, match="has no words"):
-        store.missed_claims.add_claim(item, 1, " … ")
+        store.missed_claims.find_or_add_missed_claim(item, 1, " … ")
     with pytest.raises(InputError, match="4,000"):
-        store.missed_claims.add_claim(item, 1, "x" * 4_001)
+        store.missed_claims.find_or_add_missed_claim(item, 1, "x" * 4_001)
     with pytest.raises(StoreError, match="no answer at turn 1"):
-        store.missed_claims.add_claim(item, 0, "The user says so.")
+        store.missed_claims.find_or_add_missed_claim(item, 0, "The user says so.")
 
 
 def test_recall_counts_complete_answers_alone(store: Store) -> None:
@@ -72,13 +74,13 @@ def test_recall_counts_complete_answers_alone(store: Store) -> None:
     assert extraction(store, run) == (), "nobody said that these are all"
     answer = store.missed_claims.find_or_add_answer_claim(item, 1)
     mark(store, answer, run, LabelMark.COMPLETE)
-    first, second, _ = store.runs.review_view(item, "ann").claims
+    first, second, _ = store.runs.read_review_view(item, "ann").claims
     for claim, verdict in ((first, "yes"), (second, "x")):
         store.reviews.record_verdict(claim.id, "ann", verdict, run=run, saw_judge=True)
     (found,) = extraction(store, run)
     assert (found.turn, found.fair, found.unfair, found.unlabelled, found.missed) == (1, 1, 1, 0, 1)
     assert found.reviewers == ("ann",)
-    (complete,) = store.runs.review_view(item, "ann").complete
+    (complete,) = store.runs.read_review_view(item, "ann").complete
     assert (complete.turn, complete.is_mine) == (1, True)
     mark(store, answer, run, LabelMark.INCOMPLETE)
     assert extraction(store, run) == ()
@@ -91,7 +93,7 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
     mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
     assert len(extraction(store, run)) == 1
     assert extraction(store, other) == ()
-    assert store.runs.review_view(other_item, "ann").missed == ()
+    assert store.runs.read_review_view(other_item, "ann").missed == ()
     mark(
         store,
         store.missed_claims.find_or_add_answer_claim(other_item, 1),
@@ -125,7 +127,7 @@ def test_a_blind_reviewer_sees_own_marks_alone(store: Store) -> None:
     mark(
         store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE, "bo"
     )
-    view = blind_view(store.runs.review_view(item, "ann"))
+    view = hide_judge_verdicts(store.runs.read_review_view(item, "ann"))
     assert [each.text for each in view.missed] == ["It rains."]
     assert view.complete == ()
 
@@ -136,7 +138,7 @@ def evidence(store: Store, run: RunId) -> tuple[EvidenceUnit, ...]:
 
 def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
-    view = store.runs.review_view(item, "ann")
+    view = store.runs.read_review_view(item, "ann")
     passage = next(each for turn in view.turns for each in turn.documents or ())
     assert passage.text == "Fact 0."
     told = update(truth).where(truth.c.text == "Truth 1").values(text="It is fact 0.")

@@ -3,7 +3,7 @@
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
-from faithtui.store.annotations.guidelines import default_guideline
+from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
 from tests.store.building import imported, judged, talk
 
@@ -12,7 +12,7 @@ LABELS = {1: ("yes", "no"), 3: ("yes",)}
 
 def say(store: Store, run: RunId, place: int, verdict: str, action: Action = Action.BLIND) -> None:
     item = store.runs.item_ids(run)[0]
-    claim = store.runs.review_view(item, "ann").claims[place]
+    claim = store.runs.read_review_view(item, "ann").claims[place]
     store.reviews.record(
         claim.id, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
@@ -33,7 +33,7 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
     say(store, run, 1, "no")
     say(store, run, 2, "yes", Action.BULK)
     found = store.provenance.read_label_origins(run)
-    default = default_guideline("turn-faithfulness")
+    default = find_default_guideline("turn-faithfulness")
     assert default is not None
     assert dict(found.guidelines) == {default.digest: 1, guideline.digest: 1}
     assert found.newest_at is not None

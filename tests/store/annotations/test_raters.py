@@ -40,7 +40,7 @@ def say(
 
 
 def claims_of(store: Store, item: ItemId) -> Sequence[ClaimId]:
-    return [each.id for each in store.runs.review_view(item, "ann").claims]
+    return [each.id for each in store.runs.read_review_view(item, "ann").claims]
 
 
 def one(claims: Sequence[ClaimOpinions], claim: ClaimId) -> ClaimOpinions:
@@ -65,7 +65,7 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
         "no",
         "bo is right",
     )
-    assert store.runs.review_view(item, "ann").claims[1].human == "no"
+    assert store.runs.read_review_view(item, "ann").claims[1].human == "no"
     store.reviews.undo("ann")
     (again,) = store.raters.read_rater_records(run).claims
     assert again.is_open

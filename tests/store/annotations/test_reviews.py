@@ -13,10 +13,10 @@ from faithtui.domain.annotations import (
     Event,
     HumanVerdict,
     LabelEvent,
-    combine_verdicts,
-    next_redo,
-    next_undo,
-    replay_log,
+    choose_majority_or_severest_verdict,
+    list_events_to_redo,
+    list_events_to_undo,
+    replay_log_into_verdicts,
 )
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
@@ -44,7 +44,7 @@ def say(
 
 
 def claims_of(store: Store, item: ItemId, reviewer: str = "me") -> tuple[ClaimView, ...]:
-    return store.runs.review_view(item, reviewer).claims
+    return store.runs.read_review_view(item, reviewer).claims
 
 
 def row_of(store: Store, item: ItemId) -> ItemRow:
@@ -68,7 +68,7 @@ def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
     totals = store.runs.row(run)
     assert (totals.labelled, totals.corrected) == (1, 1.0)
     assert totals.score == pytest.approx(7 / 12, abs=1e-12)
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert [window.corrected for window in view.windows] == [make_score(1.0), make_score(1.0)]
     assert [window.score for window in view.windows] == [make_score(0.5), make_score(2 / 3)]
     assert view.claims[1].mine == HumanVerdict(
@@ -148,7 +148,7 @@ def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
     run, item = judged(store, talk(), {1: ["yes"]}, finish=None)
     say(store, claims_of(store, item)[0].id, "no")
     assert (row_of(store, item).labelled, row_of(store, item).corrected) == (1, None)
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     corrected = row_of(store, item).corrected
     assert corrected is not None
     assert corrected.pooled == make_score(0.0)
@@ -280,11 +280,11 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
     for step in script:
         match step:
             case ("undo", str(who)):
-                expected = next_undo(log, reviewers[who])
+                expected = list_events_to_undo(log, reviewers[who])
                 assert store.reviews.undo(reviewers[who]) == expected
                 action = Action.WITHDRAWN
             case ("redo", str(who)):
-                expected = next_redo(log, reviewers[who])
+                expected = list_events_to_redo(log, reviewers[who])
                 assert store.reviews.redo(reviewers[who]) == expected
                 action = Action.RESTORED
             case (
@@ -301,14 +301,14 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
             # The store numbers rows without gaps, so the row it wrote is the next one.
             number = type(each.id)(max(act.id for act in log) + 1)
             remember(LabelEvent(number, each.claim, reviewers[who], action, target=each.id))
-    state = replay_log(log)
-    view = store.runs.review_view(item, reviewers["me"])
+    state = replay_log_into_verdicts(log)
+    view = store.runs.read_review_view(item, reviewers["me"])
     for claim in view.claims:
         said_of = tuple(found for (about, _), found in state.items() if about == claim.id)
         mine = state.get((claim.id, reviewers["me"]))
         assert claim.mine == mine
         assert Counter(claim.others) == Counter(each for each in said_of if each != mine)
-        assert claim.human == combine_verdicts(said_of)
+        assert claim.human == choose_majority_or_severest_verdict(said_of)
     human = {claim.id: claim.human for claim in view.claims if claim.human is not None}
     assert view.item.labelled == len(human) == store.runs.row(run).labelled
     assert view.item.overridden == sum(
@@ -330,7 +330,7 @@ def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store
     say(store, claims_of(store, item)[0].id, "no", run=run)
     store.runs.save_window(item, assess(second, labels))
     store.runs.save_window(item, assess(third, labels))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     row = row_of(store, item)
     assert row.corrected is not None
     assert row.corrected.pooled.value == pytest.approx(2 / 3)

@@ -41,7 +41,8 @@ def label(store: Store, claim: int, seconds: float | None, reviewer: str = "ann"
 
 def claims(store: Store) -> list[ClaimId]:
     return [
-        each.id for each in store.runs.review_view(store.runs.item_ids(RunId(1))[0], "x").claims
+        each.id
+        for each in store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "x").claims
     ]
 
 

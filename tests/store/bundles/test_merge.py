@@ -20,7 +20,7 @@ from faithtui.domain.annotations import (
     LabelEvent,
     LabelMark,
     MarkedPassage,
-    replay_log,
+    replay_log_into_verdicts,
 )
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
@@ -31,9 +31,9 @@ from faithtui.domain.label_bundle import (
     ClaimName,
     LabelBundle,
 )
-from faithtui.store.annotations.guidelines import default_guideline
+from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.bundles.merge import UnmergedConversation
-from faithtui.store.schema.column_types import statement_digest, text_hash
+from faithtui.store.schema.column_types import hash_normalised_statement, text_hash
 from faithtui.store.store import Store
 from tests.store.building import FACTS, Labels, imported, judged, spec_of, talk
 
@@ -66,11 +66,11 @@ def copies(base: Path, tmp_path: Path) -> Iterator[Callable[[], Store]]:
 
 
 def item_of(store: Store) -> ItemId:
-    return store.runs.item_ids(store.runs.last_id() or RunId(0))[0]
+    return store.runs.item_ids(store.runs.find_newest_run_id() or RunId(0))[0]
 
 
 def claims_of(store: Store) -> list[ClaimId]:
-    return [each.id for each in store.runs.review_view(item_of(store), "ann").claims]
+    return [each.id for each in store.runs.read_review_view(item_of(store), "ann").claims]
 
 
 def say(
@@ -89,7 +89,7 @@ def say(
         action,
         verdict,
         note,
-        run=store.runs.last_id(),
+        run=store.runs.find_newest_run_id(),
         judge_verdict="no",
         saw_judge=False,
         seconds=1.5,
@@ -100,13 +100,13 @@ def say(
 
 def toggle_evidence(store: Store, reviewer: str, claim: int, start: int, end: int) -> LabelEvent:
     """Mark a stretch of the first passage, and nothing else."""
-    turns = store.runs.review_view(item_of(store), "ann").turns
+    turns = store.runs.read_review_view(item_of(store), "ann").turns
     passage = next(each for turn in turns for each in turn.documents or ())
     return store.reviews.record(
         claims_of(store)[claim],
         reviewer,
         Action.EVIDENCE,
-        run=store.runs.last_id(),
+        run=store.runs.find_newest_run_id(),
         judge_verdict=None,
         saw_judge=False,
         evidence=[MarkedPassage(passage.hash, start, end)] if end > start else (),
@@ -118,7 +118,7 @@ def standing(store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
     return {
         (claim.id, reviewer): replace(claim.mine, sample=None)
         for reviewer in PEOPLE
-        for claim in store.runs.review_view(item_of(store), reviewer).claims
+        for claim in store.runs.read_review_view(item_of(store), reviewer).claims
         if claim.mine is not None
     }
 
@@ -211,7 +211,7 @@ def replayed(
     claims = dict(zip(names_of(store), claims_of(store), strict=True))
     return {
         key: replace(found, sample=None)
-        for key, found in replay_log(
+        for key, found in replay_log_into_verdicts(
             LabelEvent(
                 ids[act.id],
                 claims[act.claim],
@@ -350,7 +350,7 @@ def test_a_new_act_comes_after_everything_that_was_merged(copies: Callable[[], S
 def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
     there.guidelines.set("Judge by the passage alone.", "ann")
-    run = there.runs.last_id()
+    run = there.runs.find_newest_run_id()
     assert run is not None
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 3)
     drawn = make_sample_draw(there.samples.read_frame(run), plan)
@@ -394,7 +394,7 @@ def test_claims_that_nobody_extracted_here_are_made(
     assert store.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels()
     # A run that draws the same claim later finds its verdict.
     _, item = judged(store, replace(RATED, ratings=()), LABELS)
-    assert store.runs.review_view(item, "ann").claims[1].human == "yes"
+    assert store.runs.read_review_view(item, "ann").claims[1].human == "yes"
 
 
 def test_statements_find_their_document(copies: Callable[[], Store], store: Store) -> None:
@@ -407,7 +407,7 @@ def test_statements_find_their_document(copies: Callable[[], Store], store: Stor
         name,
         kind="statement",
         document=text_hash("Fact 0."),
-        digest=statement_digest("Fact 0.", "It is one."),
+        digest=hash_normalised_statement("Fact 0.", "It is one."),
     )
     act = next(a for a in bundle.acts if a.reviewer == "ann")._replace(claim=told)
     text = replace(bundle.claims[name], text="It is one.")
@@ -494,7 +494,7 @@ def test_conversations_that_are_not_here_are_listed_by_name(
 
 def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Store]) -> None:
     store = copies()
-    first = store.runs.last_id()
+    first = store.runs.find_newest_run_id()
     say(store, "ann", 0, "yes")
     say(store, "bo", 0, "no")
     judged(store, talk("two"), {1: ["yes"]})
@@ -598,7 +598,7 @@ def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
     merged = here.bundles.merge(there.bundles.collect())
     assert merged.new_guidelines == 1
     assert here.guidelines.versions() == (own,)
-    assert here.guidelines.find_version_or_default("turn-faithfulness") == default_guideline(
+    assert here.guidelines.find_version_or_default("turn-faithfulness") == find_default_guideline(
         "turn-faithfulness"
     )
     assert here.guidelines.list_default_digests() == there.guidelines.list_default_digests()

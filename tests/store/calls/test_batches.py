@@ -36,30 +36,30 @@ def run(store: Store) -> RunId:
 def test_a_batch_is_out_from_before_it_is_sent_until_its_results_are_read(
     store: Store, run: RunId
 ) -> None:
-    assert store.batches.sum_outstanding(run) == OutstandingBatches()
+    assert store.batches.sum_outstanding_of_run(run) == OutstandingBatches()
     store.batches.record_planned_batch(run, "b1", [question("k1"), question("k2")])
-    (row,) = store.batches.list_open(run)
+    (row,) = store.batches.list_open_batches(run)
     assert (row.uid, row.state, row.provider_id, row.requests) == (
         "b1",
         BatchState.PLANNED,
         None,
         2,
     )
-    assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 2, 0, 800, 1800)
-    store.batches.mark_sent("b1", "batch_7")
+    assert store.batches.sum_outstanding_of_run(run) == OutstandingBatches(1, 2, 0, 800, 1800)
+    store.batches.mark_batch_sent("b1", "batch_7")
     assert store.batches.list_provider_batch_ids() == {"batch_7"}
-    assert [each.state for each in store.batches.list_open(run)] == [BatchState.SENT]
+    assert [each.state for each in store.batches.list_open_batches(run)] == [BatchState.SENT]
     assert store.batches.list_waiting_questions("b1") == {
         number: WaitingQuestion(number, "claims", True, 100) for number in (0, 1)
     }
     store.batches.store_results("b1", [QuestionResult(1, REPLY)])
     assert list(store.batches.list_waiting_questions("b1")) == [0]
-    assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 1, 0, 400, 900)
-    assert store.batches.sum_all_outstanding() == {run: OutstandingBatches(1, 1, 0, 400, 900)}
-    store.batches.end_batch("b1", "JudgeUnavailable: gone")
-    assert store.batches.list_open(run) == ()
-    assert store.batches.sum_all_outstanding() == {}
-    last = store.batches.find_last_request(run, "k1")
+    assert store.batches.sum_outstanding_of_run(run) == OutstandingBatches(1, 1, 0, 400, 900)
+    assert store.batches.sum_outstanding_by_run() == {run: OutstandingBatches(1, 1, 0, 400, 900)}
+    store.batches.close_finished_batch("b1", "JudgeUnavailable: gone")
+    assert store.batches.list_open_batches(run) == ()
+    assert store.batches.sum_outstanding_by_run() == {}
+    last = store.batches.find_last_request_of_question(run, "k1")
     assert last is not None
     assert (last.state, last.reason) == (RequestState.FAILED, "JudgeUnavailable: gone")
 
@@ -93,7 +93,7 @@ def test_the_place_that_counts_is_the_one_nearest_to_an_answer(store: Store, run
     other = store.runs.create(SPEC, store.conversations.ids())
 
     def state(of: RunId = run) -> tuple[RequestState, str, int] | None:
-        last = store.batches.find_last_request(of, "k1")
+        last = store.batches.find_last_request_of_question(of, "k1")
         return None if last is None else (last.state, last.batch, last.tries)
 
     assert state() is None
@@ -101,13 +101,13 @@ def test_the_place_that_counts_is_the_one_nearest_to_an_answer(store: Store, run
     store.batches.close_failed_batch("b0", "never came")
     assert state() is None, "as if it had never been asked"
     store.batches.record_planned_batch(run, "b1", [question("k1")])
-    store.batches.end_batch("b1", "no")
+    store.batches.close_finished_batch("b1", "no")
     assert state() == (RequestState.FAILED, "b1", 1)
     assert state(other) is None, "what fails another run says nothing"
     store.batches.record_planned_batch(run, "b2", [question("k1", tries=2)])
     assert state() == (RequestState.WAITING, "b2", 2)
     assert state(other) == (RequestState.WAITING, "b2", 2)
-    store.batches.end_batch("b2", "no")
+    store.batches.close_finished_batch("b2", "no")
     assert state() == (RequestState.FAILED, "b2", 2)
     store.batches.record_planned_batch(run, "b3", [question("k1", tries=3)])
     store.batches.store_results("b3", [QuestionResult(0, replace(REPLY, batch_uid="b3"))])
@@ -125,13 +125,13 @@ def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, 
     asked = [question("k1", first), question("k2", second), question("k3", first)]
     store.batches.record_planned_batch(run, "b1", asked)
     store.batches.store_results("b1", [QuestionResult(2, REPLY)])
-    store.batches.end_batch("b1", "no")
+    store.batches.close_finished_batch("b1", "no")
     for item in (first, second):
-        store.runs.finish_item(item, ItemState.FAILED, "no")
+        store.runs.score_and_finish_item(item, ItemState.FAILED, "no")
     store.runs.reopen_unfinished_items(run, [first])
-    assert store.batches.find_last_request(run, "k1") is None
-    assert store.batches.find_last_request(run, "k2") is not None
-    kept = store.batches.find_last_request(run, "k3")
+    assert store.batches.find_last_request_of_question(run, "k1") is None
+    assert store.batches.find_last_request_of_question(run, "k2") is not None
+    kept = store.batches.find_last_request_of_question(run, "k3")
     assert kept is not None
     assert kept.state is RequestState.ANSWERED
 
@@ -139,8 +139,8 @@ def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, 
 def test_files_count_as_out_and_have_no_name_at_a_provider(store: Store, run: RunId) -> None:
     store.batches.record_planned_batch(run, "b1", [question("k1")], provider_id=BY_FILE)
     assert store.batches.list_provider_batch_ids() == frozenset()
-    assert store.batches.sum_outstanding(run).by_file == 1
+    assert store.batches.sum_outstanding_of_run(run).by_file == 1
     assert [row.uid for row in store.batches.rows(["b1", "b9"])] == ["b1"]
     store.batches.close_failed_batch("b1", "lost")
-    (row,) = store.batches.list_refused(run)
+    (row,) = store.batches.list_refused_batches(run)
     assert (row.state, row.reason) == (BatchState.FAILED, "lost")

@@ -154,21 +154,21 @@ def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
     store.workers.add_worker(me("a"))
     for key in "kl":
         store.workers.take_lease(key, "a", alive)
-    store.workers.remove_worker("a")
+    store.workers.remove_worker_and_leases("a")
     assert store.workers.take_lease("k", "b", alive)
     assert store.workers.take_lease("l", "b", alive)
 
 
 def test_retries_are_counted_in_the_run(store: Store) -> None:
     run, _ = planned(store, "one")
-    store.calls.add_retries(run, 3)
-    store.calls.add_retries(run, 2)
+    store.calls.add_to_run_retry_count(run, 3)
+    store.calls.add_to_run_retry_count(run, 2)
     assert store.runs.row(run).retries == 5
 
 
 def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]})
-    claim = store.runs.review_view(item, "me").claims[0].id
+    claim = store.runs.read_review_view(item, "me").claims[0].id
     fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
     store.calls.add_re_asked_verdict(fresh)
     store.calls.add_re_asked_verdict(replace(fresh, replicate=2, label="yes", confidence=None))
@@ -188,7 +188,7 @@ def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -
     run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["idk"]})
     conversation = store.runs.item_rows([item])[0].conversation
     claims = store.run_contents.list_claims(run, conversation)
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert [(each.turn, each.text) for each in claims] == [
         (each.turn, each.text) for each in view.claims
     ]

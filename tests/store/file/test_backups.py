@@ -11,7 +11,7 @@ import pytest
 from faithtui.errors import ExportError, StoreBusy, StoreError
 from faithtui.output_files import move_into_place
 from faithtui.store.file import backups
-from faithtui.store.file.backups import back_up, find_damage, restore_store
+from faithtui.store.file.backups import copy_store_to_file, find_damage, restore_store
 from faithtui.store.file.salvage import salvage_to_new_store
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
@@ -46,7 +46,7 @@ def test_a_copy_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            sizes = [back_up(path, tmp_path / f"{number}.db") for number in range(5)]
+            sizes = [copy_store_to_file(path, tmp_path / f"{number}.db") for number in range(5)]
         finally:
             ended.set()
             writer.join()
@@ -63,7 +63,7 @@ def test_a_copy_has_what_only_the_log_has(path: Path, tmp_path: Path) -> None:
     with Store.open(path) as store:
         store.conversations.import_batch([talk("c")])
         assert (tmp_path / "s.db-wal").stat().st_size
-        back_up(path, tmp_path / "copy.db")
+        copy_store_to_file(path, tmp_path / "copy.db")
     assert conversations(tmp_path / "copy.db") == 3
 
 
@@ -72,7 +72,7 @@ def test_a_copy_replaces_nothing(path: Path, tmp_path: Path) -> None:
     note.write_text("mine")
     for taken in (note, path, tmp_path / "s.db-wal"):
         with pytest.raises(ExportError):
-            back_up(path, taken)
+            copy_store_to_file(path, taken)
     assert (note.read_text(), conversations(path)) == ("mine", 2)
 
 
@@ -82,12 +82,12 @@ def test_no_copy_of_a_damaged_store_is_kept(path: Path, tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     with pytest.raises(StoreError, match=r"is damaged and no copy was kept .*--salvage"):
-        back_up(path, tmp_path / "copy.db")
+        copy_store_to_file(path, tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()
 
 
 def test_a_copy_is_put_back_and_the_store_as_it_was_is_kept(path: Path, tmp_path: Path) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
     with Store.open(path) as store:
         store.conversations.import_batch([talk("c")])
     aside = restore_store(tmp_path / "copy.db", path)
@@ -103,7 +103,7 @@ def test_a_copy_is_put_back_and_the_store_as_it_was_is_kept(path: Path, tmp_path
 def test_a_copy_takes_the_place_of_a_store_however_damaged(
     path: Path, tmp_path: Path, damage: bytes
 ) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
     path.write_bytes(damage)
     aside = restore_store(tmp_path / "copy.db", path)
     assert aside is not None
@@ -112,7 +112,7 @@ def test_a_copy_takes_the_place_of_a_store_however_damaged(
 
 
 def test_a_store_that_is_open_elsewhere_is_not_replaced(path: Path, tmp_path: Path) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
     with Store.open(path) as store:
         assert store.conversations.count() == 2
         with pytest.raises(StoreBusy, match="open in another process"):
@@ -138,7 +138,7 @@ def test_what_is_no_sound_copy_is_not_put_back(path: Path, tmp_path: Path, kind:
         case "none":
             pass
         case _:
-            back_up(path, copy)
+            copy_store_to_file(path, copy)
             connection = sqlite3.connect(copy)
             change = {
                 "newer": "UPDATE alembic_version SET version_num = '9999'",
@@ -155,7 +155,7 @@ def test_what_is_no_sound_copy_is_not_put_back(path: Path, tmp_path: Path, kind:
 def test_a_restore_that_fails_leaves_the_store_in_place(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
 
     def fail(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -234,7 +234,7 @@ def hot_log(path: Path) -> None:
 def test_the_log_of_a_store_that_is_gone_is_not_taken_for_another_ones(
     path: Path, tmp_path: Path
 ) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
     hot_log(path)
     path.unlink()
     with pytest.raises(StoreError, match=r"a log of one beside it.*s\.db- away"):
@@ -249,7 +249,7 @@ def test_what_only_the_log_has_is_found_through_a_link(path: Path, tmp_path: Pat
     link = tmp_path / "elsewhere" / "link.db"
     link.parent.mkdir()
     link.symlink_to(path)
-    back_up(link, tmp_path / "copy.db")
+    copy_store_to_file(link, tmp_path / "copy.db")
     assert conversations(tmp_path / "copy.db") == 3
     restore_store(tmp_path / "copy.db", link)
     assert link.is_symlink()
@@ -259,7 +259,7 @@ def test_what_only_the_log_has_is_found_through_a_link(path: Path, tmp_path: Pat
 def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back_up(path, tmp_path / "copy.db")
+    copy_store_to_file(path, tmp_path / "copy.db")
     put = move_into_place
 
     def late(new: Path, target: Path, *, force: bool) -> None:
@@ -276,10 +276,10 @@ def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
 
 def test_a_journal_that_was_left_is_not_passed_over(path: Path, tmp_path: Path) -> None:
     plain, journal = tmp_path / "plain.db", tmp_path / "plain.db-journal"
-    back_up(path, plain)
+    copy_store_to_file(path, plain)
     journal.write_bytes(b"something")
     with pytest.raises(StoreError):
-        back_up(plain, tmp_path / "copy.db")
+        copy_store_to_file(plain, tmp_path / "copy.db")
     restore_store(path, plain)
     assert not journal.exists()
     assert conversations(plain) == 2
@@ -303,7 +303,7 @@ def test_tables_of_no_known_version_are_damage_with_a_way_out(
     with pytest.raises(StoreError, match=r"does not say of which version.*--salvage NEW"):
         Store.open(path)
     with pytest.raises(StoreError, match="does not say of which version"):
-        back_up(path, tmp_path / "copy.db")
+        copy_store_to_file(path, tmp_path / "copy.db")
     found = salvage_to_new_store(path, tmp_path / "new.db")
     assert found.left_out == {}
     assert conversations(tmp_path / "new.db") == 2

@@ -42,9 +42,10 @@ for item in store.runs.item_ids(run):
     store.calls.save_reply(CallContext("k%d" % item, "j", "s", run, item),
         StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
     for window in windows_of(talk("a")):
-        store.runs.save_window(item, assess(window, {1: ["yes", "no"], 3: ["idk"]})); said("window")
-    store.runs.finish_item(item, ItemState.DONE, None); said("item")
-    claim = store.runs.review_view(item, "me").claims[0].id
+        judged = assess(window, {1: ["yes", "no"], 3: ["idk"]})
+        store.runs.save_window(item, judged); said("window")
+    store.runs.score_and_finish_item(item, ItemState.DONE, None); said("item")
+    claim = store.runs.read_review_view(item, "me").claims[0].id
     store.reviews.record(claim, "me", Action.OVERRIDDEN, "no", run=run, judge_verdict="yes",
         saw_judge=True); said("label")
 store.reviews.undo("me"); said("undo")
@@ -82,7 +83,7 @@ def test_a_kill_just_before_any_commit_leaves_a_consistent_store(
         labels = done.count("label") - done.count("undo")
         assert run.labelled == sum(item.labelled for item in items) == labels
         for item in items:
-            view = after.runs.review_view(item.id, "me")
+            view = after.runs.read_review_view(item.id, "me")
             assert len(view.windows) == item.windows
             assert len(view.claims) == item.claims
             assert sum(claim.mine is not None for claim in view.claims) == item.labelled

@@ -35,7 +35,7 @@ def test_everything_is_read(store: Store) -> None:
     assert store.is_read_only
     (run,) = store.runs.rows()
     for item in store.runs.item_ids(run.id):
-        assert store.runs.review_view(item, "ann").item.id == item
+        assert store.runs.read_review_view(item, "ann").item.id == item
     assert store.labelled_units.read_run_units(run.id).claims
     assert store.bundles.collect().acts
     assert store.data_version() == store.data_version()
@@ -45,7 +45,7 @@ def test_everything_is_read(store: Store) -> None:
 def test_nothing_is_written_and_that_is_said(path: Path) -> None:
     before = path.read_bytes()
     with Store.open(path, read_only=True) as store:
-        claim = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
+        claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
         with pytest.raises(StoreReadOnly, match=r"s\.db can only be read here; copy it"):
             store.conversations.import_batch([talk()])
         with pytest.raises(StoreReadOnly):

@@ -32,7 +32,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         claims = [
             claim.id
             for item in store.runs.item_ids(run)
-            for claim in store.runs.review_view(item, "ann").claims
+            for claim in store.runs.read_review_view(item, "ann").claims
         ]
         for number in range(LABELS):
             store.reviews.record(

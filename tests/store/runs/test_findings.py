@@ -25,12 +25,12 @@ def run(store: Store) -> RunId:
     for item, key in zip(store.runs.item_ids(run), ("one", "two"), strict=True):
         for window in windows_of(talk(key)):
             store.runs.save_window(item, assess(window, {1: ["yes"], 3: ["no"]}))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     return run
 
 
 def claims_of(store: Store, item: ItemId) -> list[ClaimId]:
-    return [claim.id for claim in store.runs.review_view(item, "ann").claims]
+    return [claim.id for claim in store.runs.read_review_view(item, "ann").claims]
 
 
 def checked(store: Store, item: ItemId, *findings: Finding) -> ItemCheckResult:
@@ -40,8 +40,8 @@ def checked(store: Store, item: ItemId, *findings: Finding) -> ItemCheckResult:
 
 def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
     first, second = store.runs.item_ids(run)
-    assert store.findings.list_unchecked(run) == (first, second)
-    assert store.findings.list_unchecked(run, 1) == (first,)
+    assert store.findings.list_unchecked_conversations(run) == (first, second)
+    assert store.findings.list_unchecked_conversations(run, 1) == (first,)
     a, b = claims_of(store, first)
     (c, _) = claims_of(store, second)
     saved = store.findings.save(
@@ -58,7 +58,7 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
         ]
     )
     assert saved == 2
-    assert store.findings.list_unchecked(run) == ()
+    assert store.findings.list_unchecked_conversations(run) == ()
     summary = store.findings.summary(run)
     assert (summary.checked, summary.waiting) == (2, 0)
     assert list(summary.counts) == [FLIP, LEFT]
@@ -95,23 +95,23 @@ def test_checking_again_replaces_what_was_found(store: Store, run: RunId) -> Non
 def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     conversation = talk("late")
     run, item = judged(store, conversation, {1: ["yes"]}, finish=None)
-    assert store.findings.list_unchecked(run) == (), "it is still pending"
-    store.runs.finish_item(item, ItemState.DONE, None)
+    assert store.findings.list_unchecked_conversations(run) == (), "it is still pending"
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     stale = checked(store, item)
     store.findings.save([stale])
     (_, window) = windows_of(conversation)
     failed = make_empty_score(ScoreState.FAILED, "timed out")
     third = assess(type(window)(2, window.interactions, window.turns), {}, score=failed)
     store.runs.save_window(item, third)
-    assert store.findings.list_unchecked(run) == (item,)
+    assert store.findings.list_unchecked_conversations(run) == (item,)
     assert store.findings.save([stale]) == 0, "what was read is no more"
-    assert store.findings.list_unchecked(run) == (item,)
-    store.runs.finish_item(item, ItemState.FAILED, "1 of 3")
+    assert store.findings.list_unchecked_conversations(run) == (item,)
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "1 of 3")
     store.findings.save([checked(store, item)])
-    assert store.findings.list_unchecked(run) == ()
+    assert store.findings.list_unchecked_conversations(run) == ()
     store.runs.reopen_unfinished_items(run)
-    store.runs.finish_item(item, ItemState.DONE, None)
-    assert store.findings.list_unchecked(run) == (item,)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
+    assert store.findings.list_unchecked_conversations(run) == (item,)
 
 
 def test_surplus_words_are_read_by_window(store: Store) -> None:
@@ -158,10 +158,10 @@ def test_a_run_of_an_older_file_waits_to_be_checked(fixture: str, path: Path) ->
     shutil.copy(FIXTURES / f"{fixture}.sqlite", path)
     with Store.open(path) as store:
         run = store.runs.rows()[-1].id
-        (item,) = store.findings.list_unchecked(run)
+        (item,) = store.findings.list_unchecked_conversations(run)
         (claim_id, *_) = claims_of(store, item)
         assert store.findings.save([checked(store, item, Finding(FLIP, "x", claim_id))]) == 1
-        assert store.findings.list_unchecked(run) == ()
+        assert store.findings.list_unchecked_conversations(run) == ()
         assert store.findings.claims(run, FLIP) == ((item, claim_id),)
         assert store.check() == []
 

@@ -42,7 +42,7 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
         store, rated, INFERENCE_RUN, {1: [claim("1"), claim(None, "Not so.")], 3: []}
     )
     support, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("no", 3)]})
-    override(store, store.runs.review_view(item, "me").claims[1].id, "yes")
+    override(store, store.runs.read_review_view(item, "me").claims[1].id, "yes")
     view = store.runs.compare_view(only(store))
     assert (view.source, view.key) == ("tests", "one")
     assert [each.run.id for each in view.runs] == [facts, inferred, support]
@@ -108,7 +108,7 @@ def test_an_answer_of_several_turns_is_shown_at_the_turn_it_was_judged_at(store:
 def test_a_conversation_that_failed_before_any_window_has_no_cells(store: Store) -> None:
     run = store.runs.create(SUPPORT_RUN, [_imported(store)])
     (item,) = store.runs.item_ids(run)
-    store.runs.finish_item(item, ItemState.FAILED, "ImagesNotSupported: no eyes")
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "ImagesNotSupported: no eyes")
     view = store.runs.compare_view(only(store))
     assert [each.item.reason for each in view.runs] == ["ImagesNotSupported: no eyes"]
     assert [each.cells for each in view.answers] == [(None,), (None,)]

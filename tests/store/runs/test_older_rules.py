@@ -29,7 +29,7 @@ def items_of(store: Store) -> list[ItemRow]:
 
 def label(store: Store, word: str) -> None:
     """Say something of the run's only claim."""
-    view = store.runs.review_view(items_of(store)[0].id, "me")
+    view = store.runs.read_review_view(items_of(store)[0].id, "me")
     (claim,) = view.claims
     store.reviews.record(
         claim.id,
@@ -70,7 +70,7 @@ def test_with_overrides_an_older_run_is_scored_by_its_own_rule(
         assert small_talk.corrected.windowed == make_score(1.0)
         assert mixed.scores is not None
         assert mixed.scores.windowed == make_score(1.0)
-        view = store.runs.review_view(mixed.id, "me")
+        view = store.runs.read_review_view(mixed.id, "me")
         assert [each.score for each in view.windows] == [make_score(1.0)] * 3
 
 
@@ -82,7 +82,7 @@ def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
             asyncio.run(
                 runner.execute_run(store, run.id, lambda event: None, retry_unfinished=True)
             )
-        again = run_planner.plan_run(
+        again = run_planner.save_planned_run(
             store,
             RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),
         )

@@ -24,7 +24,15 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from tests.store.building import SPEC, Labels, assess, import_talks, judged, talk, windows_of
+from tests.store.building import (
+    SPEC,
+    Labels,
+    assess,
+    import_talks,
+    judged,
+    talk,
+    windows_of,
+)
 
 FIVE: Labels = {1: ("yes", "no"), 3: ("idk", "yes", "yes")}
 """Two windows; three times `yes`, once each of the others."""
@@ -44,7 +52,7 @@ def judged_all(
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, labels))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     return run
 
 
@@ -284,7 +292,7 @@ def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) ->
 def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run: RunId) -> None:
     spot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), kind=SampleKind.SPOT_CHECK)
     label(store, run, drawn(store, spot)[:2])
-    own = store.samples.read_own_labelled_frame(run, "ann")
+    own = store.samples.read_frame_for_blind_repeats(run, "ann")
     plan = SamplePlan(SamplingDesign.SIMPLE, 5, 2)
     repeat = store.samples.add(
         run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT

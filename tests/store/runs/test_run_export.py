@@ -16,7 +16,7 @@ from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import make_conversation_sizes_sql, split_into_parts
+from faithtui.store.runs.run_export import make_conversation_sizes_sql, split_run_into_number_ranges
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
 
@@ -97,7 +97,7 @@ def test_one_text_from_two_sources_is_two_passages(store: Store) -> None:
 
 def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -> None:
     (item,) = store.runs.item_ids(run)
-    first, second, _ = store.runs.review_view(item, "ann").claims
+    first, second, _ = store.runs.read_review_view(item, "ann").claims
     store.reviews.record_verdict(first.id, "ann", "no", run=run, saw_judge=False)
     store.reviews.record_many([Event(None, first.id, "ann", Action.NOTED, note="hm", run=run)])
     store.reviews.record_verdict(first.id, "ben", "yes", run=run, saw_judge=True)
@@ -113,7 +113,7 @@ def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -
 
 def test_marked_evidence_without_a_label_has_a_name_and_its_words(store: Store, run: RunId) -> None:
     (item,) = store.runs.item_ids(run)
-    first = store.runs.review_view(item, "ann").claims[0]
+    first = store.runs.read_review_view(item, "ann").claims[0]
     document = only(store, run).claims[0].passages[0].document
     mark = MarkedPassage(document, 0, 4)
     store.reviews.record_many(
@@ -216,7 +216,7 @@ def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
 @given(sizes=st.lists(st.integers(0, 9_000_000) | st.just(99), max_size=400))
 def test_parts_hold_everything_once_and_no_more_than_they_may(sizes: Sequence[int]) -> None:
     items = [(number * 2, size) for number, size in enumerate(sizes, start=1)]
-    parts = list(split_into_parts(items))
+    parts = list(split_run_into_number_ranges(items))
     held = [[each for each in items if first <= each[0] <= last] for first, last in parts]
     assert [each for part in held for each in part] == items
     assert all(last < first for (_, last), (first, _) in pairwise(parts))

@@ -58,7 +58,7 @@ def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
     other = store.runs.create(SPEC, store.conversations.ids())
     (window, *_) = windows_of(talk("b"))
     store.runs.save_window(items[1], assess(window, {1: ["yes"]}))
-    store.runs.finish_item(items[2], ItemState.DONE, None)
+    store.runs.score_and_finish_item(items[2], ItemState.DONE, None)
     whole = store.runs.list_pending_items(run)
     first = store.runs.list_pending_items(run, limit=2)
     rest = store.runs.list_pending_items(run, after=items[1], limit=2)
@@ -72,11 +72,11 @@ def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
 
 def test_runs_are_listed_newest_first(store: Store) -> None:
     assert store.runs.rows() == ()
-    assert store.runs.last_id() is None
+    assert store.runs.find_newest_run_id() is None
     first, _ = planned(store, "a")
     second = store.runs.create(replace(SPEC, base_url="http://localhost", sources=()), [])
     assert [row.id for row in store.runs.rows()] == [second, first]
-    assert store.runs.last_id() == second
+    assert store.runs.find_newest_run_id() == second
     assert store.runs.rows()[0].created_at > store.runs.rows()[1].created_at
 
 
@@ -115,8 +115,8 @@ def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
         item,
         Assessment(window, make_score(1.0), (said,), (loose, seen), reason="fine"),
     )
-    store.runs.finish_item(item, ItemState.DONE, None, "all fine")
-    view = store.runs.review_view(item, "me")
+    store.runs.score_and_finish_item(item, ItemState.DONE, None, "all fine")
+    view = store.runs.read_review_view(item, "me")
     (claim,) = view.claims
     assert (claim.turn, claim.text, claim.span) == (1, "It is.", Span(1, 5))
     assert claim.verdicts == (WindowVerdictView(0, "yes", "Yes!", "quoted", 0.75),)
@@ -152,7 +152,7 @@ def test_sets_of_truths_are_kept_and_a_part_of_one_is_listed_once(store: Store) 
         store.runs.save_window(
             item, Assessment(window, make_score(1.0), (said,), (half, other, part))
         )
-    (view,) = store.runs.review_view(item, "me").claims
+    (view,) = store.runs.read_review_view(item, "me").claims
     assert [(each.stance, each.sets) for each in view.evidence] == [
         ("supports", (1, 2)),
         ("supports", (1,)),
@@ -175,7 +175,7 @@ def test_sets_are_known_by_their_truths_however_a_window_numbers_them(store: Sto
     for window, evidence in zip(windows_of(talk()), named, strict=False):
         said = Verdict(claim, "yes", evidence=tuple(evidence))
         store.runs.save_window(item, Assessment(window, make_score(1.0), (said,), (a, b, c, d)))
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     texts = {truth.id: truth.text for truth in view.truths}
     sets: dict[int, set[str]] = {}
     for each in view.claims[0].evidence:
@@ -188,9 +188,9 @@ def test_saving_a_window_again_does_nothing(store: Store) -> None:
     run, (item,) = planned(store, "one")
     window = windows_of(talk())[0]
     store.runs.save_window(item, assess(window, {1: ["yes"]}))
-    before = store.runs.review_view(item, "me")
+    before = store.runs.read_review_view(item, "me")
     store.runs.save_window(item, assess(window, {1: ["no", "no"]}))
-    assert store.runs.review_view(item, "me") == before
+    assert store.runs.read_review_view(item, "me") == before
     assert store.runs.list_pending_items(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({0})),
     )
@@ -209,11 +209,11 @@ def test_counters_follow_every_window_and_ending(store: Store) -> None:
     (item,) = store.runs.item_rows([one])
     assert (item.windows, item.claims, item.missing) == (2, 4, 1)
     assert item.labels == {"yes": 1, "no": 1, "idk": 1}
-    store.runs.finish_item(one, ItemState.DONE, None)
+    store.runs.score_and_finish_item(one, ItemState.DONE, None)
     store.runs.save_window(two, assess(first, {}, score=FAILED))
-    store.runs.finish_item(two, ItemState.FAILED, "1 window failed")
-    store.runs.finish_item(three, ItemState.SKIPPED, "no user turn")
-    store.runs.finish_item(three, ItemState.SKIPPED, "no user turn")
+    store.runs.score_and_finish_item(two, ItemState.FAILED, "1 window failed")
+    store.runs.score_and_finish_item(three, ItemState.SKIPPED, "no user turn")
+    store.runs.score_and_finish_item(three, ItemState.SKIPPED, "no user turn")
     row = store.runs.row(run)
     assert (row.pending, row.done, row.failed, row.skipped) == (0, 1, 1, 1)
     assert (row.windows, row.failed_windows) == (3, 1)
@@ -230,14 +230,14 @@ def test_the_runs_score_is_the_mean_of_its_conversations(store: Store) -> None:
     for item, label in zip(items, ["yes", "no", "yes"], strict=True):
         for window in windows_of(talk()):
             store.runs.save_window(item, assess(window, {1: [label], 3: [label]}))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     assert store.runs.row(run).score == pytest.approx(2 / 3, abs=1e-12)
     assert store.runs.row(run).corrected == store.runs.row(run).score
 
 
 def test_a_failed_conversation_has_no_score_even_when_its_windows_have(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
-    store.runs.finish_item(item, ItemState.FAILED, "the judge went away")
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "the judge went away")
     (row,) = store.runs.item_rows([item])
     assert row.scores == row.corrected
     assert row.scores == all_three(make_empty_score(ScoreState.FAILED, "the judge went away"))
@@ -248,7 +248,7 @@ def test_a_peer_that_loses_a_conversation_leaves_no_score(store: Store) -> None:
     store.conversations.import_batch([talk()])
     run = store.runs.create(spec, store.conversations.ids())
     (item,) = store.runs.item_ids(run)
-    store.runs.finish_item(item, ItemState.FAILED, "timeout")
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "timeout")
     (row,) = store.runs.item_rows([item])
     assert row.scores == all_three(make_empty_score(ScoreState.FAILED, "timeout"))
     assert store.runs.row(run).score is None
@@ -261,11 +261,11 @@ def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
     _, (item,) = planned(store, "one")
     for window in windows_of(talk()):
         store.runs.save_window(item, assess(window, {1: ["yes"]}, score=incomplete))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     (row,) = store.runs.item_rows([item])
     assert row.scores is not None
     assert row.scores.windowed.state is ScoreState.INCOMPLETE
-    assert [each.corrected for each in store.runs.review_view(item, "me").windows] == (
+    assert [each.corrected for each in store.runs.read_review_view(item, "me").windows] == (
         [incomplete] * 2
     )
 
@@ -282,8 +282,8 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
     said: list[Labels] = [{1: ["yes"]}, {1: ["no"], 3: ["idk"]}, {1: ["idk"], 3: ["no"], 5: [None]}]
     for position in order:
         store.runs.save_window(item, assess(windows[position], said[position]))
-    store.runs.finish_item(item, ItemState.DONE, None)
-    view = store.runs.review_view(item, "me")
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
+    view = store.runs.read_review_view(item, "me")
     assert [claim.home_verdict.label for claim in view.claims] == ["yes", "idk", None]
     assert [[each.label for each in claim.verdicts] for claim in view.claims] == [
         ["yes", "no", "idk"],
@@ -305,7 +305,7 @@ def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: 
         (Verdict(Claim(1, "So it is."), "yes"), Verdict(Claim(1, " so  IT is."), "no")),
     )
     store.runs.save_window(item, twice)
-    (claim,) = store.runs.review_view(item, "me").claims
+    (claim,) = store.runs.read_review_view(item, "me").claims
     assert claim.text == "So it is."
     assert claim.home_verdict.label == "yes"
     assert store.runs.row(run).claims == 1
@@ -314,7 +314,7 @@ def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: 
 def test_claims_are_shared_by_runs_and_truths_are_not(store: Store) -> None:
     _, first = judged(store, talk(), {1: ["yes"]})
     _, second = judged(store, talk(), {1: ["no"]})
-    one, two = (store.runs.review_view(item, "me") for item in (first, second))
+    one, two = (store.runs.read_review_view(item, "me") for item in (first, second))
     assert [claim.id for claim in one.claims] == [claim.id for claim in two.claims]
     assert {truth.id for truth in one.truths}.isdisjoint(truth.id for truth in two.truths)
     assert (one.claims[0].home_verdict.label, two.claims[0].home_verdict.label) == ("yes", "no")
@@ -326,8 +326,8 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     half: Labels = {1: ["yes"], 3: ["no"]}
     store.runs.save_window(item, assess(first, half, score=FAILED))
     store.runs.save_window(item, assess(second, half))
-    store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
-    store.runs.finish_item(done, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "1 window failed")
+    store.runs.score_and_finish_item(done, ItemState.DONE, None)
     assert store.runs.reopen_unfinished_items(run) == 1
     assert store.runs.list_pending_items(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({1})),
@@ -336,16 +336,18 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     assert (row.pending, row.failed, row.done, row.windows, row.failed_windows) == (1, 0, 1, 1, 0)
     (reopened,) = store.runs.item_rows([item])
     assert (reopened.scores, reopened.reason, reopened.claims) == (None, None, 2)
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert [claim.home_verdict.window for claim in view.claims] == [1, 1]
     assert [window.position for window in view.windows] == [0, 1], "no gap shifts the others"
     assert view.windows[0].score.reason == "not judged yet"
     store.runs.save_window(item, assess(first, half))
-    store.runs.finish_item(item, ItemState.DONE, None)
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
     (finished,) = store.runs.item_rows([item])
     assert finished.scores is not None
     assert finished.scores.windowed == make_score(0.75)
-    assert [claim.home_verdict.window for claim in store.runs.review_view(item, "me").claims] == [
+    assert [
+        claim.home_verdict.window for claim in store.runs.read_review_view(item, "me").claims
+    ] == [
         0,
         1,
     ]
@@ -358,11 +360,11 @@ def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
     first, second = windows_of(talk())
     store.runs.save_window(item, assess(first, {1: ["yes"]}, score=FAILED))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
-    store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
+    store.runs.score_and_finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.reopen_unfinished_items(run)
     with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar() == 1
-    assert [claim.turn for claim in store.runs.review_view(item, "me").claims] == [3]
+    assert [claim.turn for claim in store.runs.read_review_view(item, "me").claims] == [3]
 
 
 def test_items_come_in_the_order_asked(store: Store) -> None:
@@ -374,13 +376,13 @@ def test_items_come_in_the_order_asked(store: Store) -> None:
     ]
     for item, labels in zip(items, said, strict=False):
         store.runs.save_window(item, assess(windows_of(talk())[0], labels))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     a, b, c, d = items
     assert store.runs.item_ids(run) == (a, b, c, d)
     assert store.runs.item_ids(run, order="score") == (b, a, c, d)
     assert store.runs.item_ids(run, order="missing") == (c, a, b, d)
     assert store.runs.item_ids(run, order="unlabelled") == (c, b, a, d)
-    claim = store.runs.review_view(a, "me").claims[0].id
+    claim = store.runs.read_review_view(a, "me").claims[0].id
     store.reviews.record(
         claim, "me", Action.OVERRIDDEN, "no", run=run, judge_verdict="yes", saw_judge=True
     )
@@ -406,7 +408,7 @@ def test_the_view_numbers_documents_through_the_conversation(store: Store) -> No
         ),
     )
     _, item = judged(store, conversation, {1: ["yes"]})
-    turns = store.runs.review_view(item, "me").turns
+    turns = store.runs.read_review_view(item, "me").turns
     shown = [
         None if turn.documents is None else [(each.number, each.text) for each in turn.documents]
         for turn in turns
@@ -426,7 +428,7 @@ def test_neighbours_are_conversations_that_have_claims(store: Store) -> None:
     _, items = planned(store, "a", "b", "c", "d")
     for item in (items[0], items[2], items[3]):
         store.runs.save_window(item, assess(windows_of(talk())[0], {1: ["yes"]}))
-    views = [store.runs.review_view(item, "me") for item in items]
+    views = [store.runs.read_review_view(item, "me") for item in items]
     assert [(view.previous, view.next) for view in views] == [
         (None, items[2]),
         (items[0], items[2]),
@@ -438,9 +440,9 @@ def test_neighbours_are_conversations_that_have_claims(store: Store) -> None:
 def test_what_is_not_there_is_named(store: Store) -> None:
     window = windows_of(talk())[0]
     for use in (
-        lambda: store.runs.review_view(ItemId(3), "me"),
+        lambda: store.runs.read_review_view(ItemId(3), "me"),
         lambda: store.runs.save_window(ItemId(3), assess(window, {})),
-        lambda: store.runs.finish_item(ItemId(3), ItemState.DONE, None),
+        lambda: store.runs.score_and_finish_item(ItemId(3), ItemState.DONE, None),
     ):
         with pytest.raises(StoreError, match="there is no conversation 3 in any run"):
             use()
@@ -474,7 +476,7 @@ def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None
 
 def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
-    view = store.runs.review_view(item, "me")
+    view = store.runs.read_review_view(item, "me")
     assert view.item.state is ItemState.PENDING
     assert [claim.id for claim in view.claims] == [ClaimId(1)]
     assert [window.corrected for window in view.windows] == [make_score(1.0), make_score(1.0)]
@@ -483,10 +485,10 @@ def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None
 def test_archived_runs_stay_and_are_not_the_last_one(store: Store) -> None:
     first, second = (store.runs.create(SPEC, store.conversations.ids()) for _ in range(2))
     store.runs.archive([second])
-    assert store.runs.last_id() == first
+    assert store.runs.find_newest_run_id() == first
     assert [row.archived_at is None for row in store.runs.rows()] == [False, True]
     store.runs.archive([first])
-    assert store.runs.last_id() == second, "where all are archived, the newest of them"
+    assert store.runs.find_newest_run_id() == second, "where all are archived, the newest of them"
     store.runs.restore([first, second])
     assert all(row.archived_at is None for row in store.runs.rows())
 
@@ -512,11 +514,11 @@ def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> 
         store.runs.save_window(item, assess(first, {}, rule=LATER.rule, score=UNDEFINED))
         score = None if labels else UNDEFINED
         store.runs.save_window(item, assess(second, labels, rule=LATER.rule, score=score))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     row = store.runs.row(run)
     assert (row.score, row.scored, row.undefined) == (0.5, 1, 1)
     assert (row.windows, row.undefined_windows, row.skipped_windows) == (4, 3, 0)
-    assert store.run_contents.count_undefined_reasons(run) == {UNDEFINED.reason: 1}
+    assert store.run_contents.count_unscored_conversations_by_reason(run) == {UNDEFINED.reason: 1}
     scored_item, undefined_item = store.runs.item_rows([one, two])
     assert scored_item.scores is not None
     assert scored_item.scores.windowed == Score(0.5, undefined=1)
@@ -534,8 +536,8 @@ def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) ->
     store.runs.save_window(
         item, assess(only, {1: ["idk", "idk"]}, rule=LATER.rule, score=NOT_COMPARED)
     )
-    store.runs.finish_item(item, ItemState.DONE, None)
-    view = store.runs.review_view(item, "me")
+    store.runs.score_and_finish_item(item, ItemState.DONE, None)
+    view = store.runs.read_review_view(item, "me")
     assert view.item.scores == view.item.corrected
     assert view.windows[0].corrected == NOT_COMPARED
     (answered,) = store.runs.compare_view(view.item.conversation).answers
@@ -545,7 +547,7 @@ def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) ->
     store.reviews.record(
         view.claims[0].id, "me", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )
-    after = store.runs.review_view(item, "me")
+    after = store.runs.read_review_view(item, "me")
     assert after.windows[0].corrected == make_score(0.0)
     assert after.item.corrected == all_three(make_score(0.0))
     assert after.item.scores == view.item.scores

@@ -161,7 +161,7 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
                 for one in plain.verdicts
             )
             store.runs.save_window(item, replace(plain, verdicts=verdicts))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     by_identity = store.labelled_units.read_run_units(run)
     assert by_identity.design.sample is None, "three of four claims are not of the set"
     found = store.labelled_units.read_run_units(run, UnitSettings(claim_set=made.id))

@@ -258,7 +258,8 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
     item = store.runs.item_ids(run)[0]
     late = windows_of(talk("a"))[1]
     store.runs.save_window(
-        item, replace(assess(late, {1: ("no",), 3: ("yes",) * 4}), window=replace(late, position=2))
+        item,
+        replace(assess(late, {1: ("no",), 3: ("yes",) * 4}), window=replace(late, position=2)),
     )
     assert len(store.samples.read_frame(run)) > row.frame
     with pytest.raises(StoreError, match="not what this sample was drawn from"):
@@ -291,9 +292,9 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     store.reviews.record(
         frame[7].claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
     )
-    own = store.samples.read_own_labelled_frame(run, "ann")
+    own = store.samples.read_frame_for_blind_repeats(run, "ann")
     assert [each.claim for each in own] == mine
-    assert len(store.samples.read_own_labelled_frame(run, "bo")) == 0
+    assert len(store.samples.read_frame_for_blind_repeats(run, "bo")) == 0
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
     row = store.samples.add(
         run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT

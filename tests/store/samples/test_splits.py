@@ -59,7 +59,7 @@ def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
     assert tuple(counts) == SPLITS
     assert sum(each.conversations for each in counts.values()) == 40
     assert sum(each.groups for each in counts.values()) == 7
-    of_test = [each for each in talks if RULE.find_split(each.group) is Split.TEST]
+    of_test = [each for each in talks if RULE.get_split_of_group(each.group) is Split.TEST]
     assert counts[Split.TEST].conversations == len(of_test)
 
 

@@ -34,7 +34,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         )
         for item in store.runs.item_ids(run):
-            for claim in store.runs.review_view(item, "ann").claims:
+            for claim in store.runs.read_review_view(item, "ann").claims:
                 store.reviews.record_verdict(
                     claim.id, "ann", "no", run=run, saw_judge=True, seconds=2
                 )
@@ -127,7 +127,7 @@ def test_what_later_work_fills_in_is_no_change(copy: Path) -> None:
 def test_what_was_said_in_hostile_words_is_sound(copy: Path) -> None:
     with Store.open(copy) as store:
         item = store.runs.item_ids(RunId(1))[0]
-        claim = store.runs.review_view(item, "ann").claims[0]
+        claim = store.runs.read_review_view(item, "ann").claims[0]
         store.reviews.record(
             claim.id,
             "ann",
@@ -164,7 +164,7 @@ def test_an_older_file_with_a_damaged_text_is_upgraded(tmp_path: Path) -> None:
 
 def test_numbers_that_sqlite_writes_otherwise_are_sound(copy: Path) -> None:
     with Store.open(copy) as store:
-        claim = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
+        claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
         for seconds in (-0.0, 3, 1e300):
             store.reviews.record_verdict(
                 claim.id, "ann", "no", run=RunId(1), saw_judge=True, seconds=seconds

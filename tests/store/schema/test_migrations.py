@@ -79,7 +79,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         row = store.runs.rows()[-1]
         assert (row.done, row.skipped, row.claims, row.labelled) == (1, 1, 3, 2)
         first, _ = store.runs.item_ids(row.id)
-        view = store.runs.review_view(first, "me")
+        view = store.runs.read_review_view(first, "me")
         assert [claim.home_verdict.label for claim in view.claims] == ["yes", "no", "idk"]
         assert [claim.human for claim in view.claims] == [None, "yes", "no"]
         assert view.item.corrected is not None
@@ -108,10 +108,10 @@ def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
         assert store.images.read(PIXEL_IMAGE.sha256).data == PIXELS
         statements = {1: [statement("yes", "A page.", "Page.")]}
         _, item = said(store, album("new"), spec_of("relevancy", RELEVANT), statements)
-        assert [each.document for each in store.runs.review_view(item, "me").claims] == [1]
+        assert [each.document for each in store.runs.read_review_view(item, "me").claims] == [1]
         answers = {1: [answer("yes")]}
         _, item = said(store, talk("one"), spec_of("support", SUPPORTED), answers)
-        (claim,) = store.runs.review_view(item, "me").claims
+        (claim,) = store.runs.read_review_view(item, "me").claims
         assert ([each.reviewer for each in claim.others], claim.human) == (["ann"], "yes")
         assert store.check() == []
 
@@ -123,12 +123,12 @@ def test_a_run_of_an_older_file_hears_the_words_of_later_metrics(
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:
         item, _ = store.runs.item_ids(store.runs.rows()[-1].id)
-        before = store.runs.review_view(item, "me")
+        before = store.runs.read_review_view(item, "me")
         (unread,) = [each for each in before.claims if each.human is None]
         store.reviews.record(
             unread.id, "me", Action.BLIND, word, run=None, judge_verdict=None, saw_judge=False
         )
-        after = store.runs.review_view(item, "me")
+        after = store.runs.read_review_view(item, "me")
         assert [each.human for each in after.claims if each.id == unread.id] == [heard]
         assert after.item.labelled == before.item.labelled + (heard is not None)
         assert after.item.corrected == before.item.corrected  # supported, or not addressed, or none
@@ -154,7 +154,7 @@ def test_sets_of_truths_of_a_file_are_kept_and_older_support_stands_alone(tmp_pa
         shutil.copy(FIXTURES / name, tmp_path / name)
         with Store.open(tmp_path / name) as store:
             first, _ = store.runs.item_ids(store.runs.rows()[-1].id)
-            claims = store.runs.review_view(first, "me").claims
+            claims = store.runs.read_review_view(first, "me").claims
             found[name] = [each for claim in claims for each in claim.evidence]
     assert [(each.stance, each.sets) for each in found["v7.sqlite"]] == [("supports", ())]
     assert [(each.stance, each.sets) for each in found["v8.sqlite"]] == [
@@ -276,7 +276,7 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
     raw.close()
     with Store.open(path) as store:
         assert store.runs.row(RunId(1)).incomplete == 1
-        assert store.runs.list_unfinished_items(RunId(1)) == (ItemId(1),)
+        assert store.runs.list_failed_or_incomplete_items(RunId(1)) == (ItemId(1),)
         assert store.runs.row(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
         assert store.runs.reopen_unfinished_items(RunId(1)) == 1
         row = store.runs.row(RunId(1))

@@ -43,7 +43,7 @@ def found(store: Store, run: RunId, text: str, order: str = "number") -> list[st
     """Keys of the conversations that a filter finds."""
     reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
     assert reading.problem is None
-    items = store.search.find_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
+    items = store.search.list_matching_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
     return [row.key for row in store.runs.item_rows(items)]
 
 
@@ -52,13 +52,13 @@ def claims(store: Store, run: RunId, text: str) -> list[str]:
     reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
     texts: list[str] = []
     for item, claim_id in store.search.find_claims(run, reading.filter):
-        view = store.runs.review_view(item, "ann")
+        view = store.runs.read_review_view(item, "ann")
         texts += [f"{view.item.key} {each.text}" for each in view.claims if each.id == claim_id]
     return texts
 
 
 def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: object) -> None:
-    claim = store.runs.review_view(item, "ann").claims[place]
+    claim = store.runs.read_review_view(item, "ann").claims[place]
     store.reviews.record(
         claim.id,
         str(said.pop("reviewer", "ann")),
@@ -97,7 +97,7 @@ def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
     for item, each, given_labels in zip(items, talks, labels, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: given_labels}))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     return store, run, items
 
 
@@ -247,7 +247,7 @@ def test_words_of_an_older_file_are_found(path: Path, name: str) -> None:
     with Store.open(path) as store:
         row = store.runs.rows()[-1]
         item = store.runs.item_ids(row.id)[0]
-        view = store.runs.review_view(item, "me")
+        view = store.runs.read_review_view(item, "me")
         for text in (view.turns[0].content, view.turns[1].content, view.claims[0].text):
             quoted = '"' + text.replace('"', '""') + '"'
             assert view.item.key in found(store, row.id, quoted)
@@ -281,7 +281,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
     for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):
         typed = form.replace("%s", text)
         wanted = parse_filter(typed, make_filter_context(FACTS)).filter
-        assert len(store.search.find_items(run, wanted)) <= 3, repr(typed)
+        assert len(store.search.list_matching_items(run, wanted)) <= 3, repr(typed)
         store.search.find_claims(run, wanted)
 
 
@@ -291,7 +291,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
 @given(st.text())
 def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
     store, run, _ = shop
-    store.search.find_items(run, parse_filter(text, make_filter_context(FACTS)).filter)
+    store.search.list_matching_items(run, parse_filter(text, make_filter_context(FACTS)).filter)
 
 
 def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]]) -> None:
@@ -299,9 +299,16 @@ def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]])
     stop = SearchStop()
     stop.stop()
     with pytest.raises(SearchStopped):
-        store.search.find_items(run, parse_filter("", make_filter_context(FACTS)).filter, stop=stop)
+        store.search.list_matching_items(
+            run, parse_filter("", make_filter_context(FACTS)).filter, stop=stop
+        )
     assert (
-        len(store.search.find_items(run, parse_filter("", make_filter_context(FACTS)).filter)) == 3
+        len(
+            store.search.list_matching_items(
+                run, parse_filter("", make_filter_context(FACTS)).filter
+            )
+        )
+        == 3
     )
 
 
@@ -326,25 +333,25 @@ def test_lists_mark_people_and_answers_without_passages(
     store, _, items = shop
     label(store, items[0], 0, "no")
     label(store, items[0], 0, "yes", reviewer="bo")
-    rows = store.runs.read_conversation_list(items, "ann")
+    rows = store.runs.read_items_with_list_marks(items, "ann")
     assert [(row.reviewers, row.lacks_passages) for row in rows] == [
         (2, False), (0, False), (0, False),
     ]  # fmt: skip
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
-    assert store.runs.read_conversation_list([item], "ann")[0].lacks_passages
+    assert store.runs.read_items_with_list_marks([item], "ann")[0].lacks_passages
 
 
 def test_conversations_are_found_by_labels_of_their_whole_answers(tmp_path: Path) -> None:
     build_shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         items = store.runs.item_ids(run)
 
         def find(text: str) -> list[int]:
             ground = make_filter_context(store.runs.row(run).spec.rule)
-            found = store.search.find_items(run, parse_filter(text, ground).filter)
+            found = store.search.list_matching_items(run, parse_filter(text, ground).filter)
             return [items.index(each) for each in found]
 
         assert find("answers:labelled") == [0, 1]
@@ -363,4 +370,4 @@ def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPa
     every = store.runs.item_ids(run)
     for part in range(8):
         monkeypatch.setattr(filters, "_PART_OF_IDS", part)
-        assert store.search.find_items(run, wanted) == every
+        assert store.search.list_matching_items(run, wanted) == every

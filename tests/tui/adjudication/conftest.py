@@ -11,7 +11,7 @@ from tests.tui.adjudication.test_adjudication_screen import DIFFER, said
 def differing(store_path: Path) -> Path:
     """Bo and zoe agree on one claim and differ on three."""
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         claims = said(store, store.runs.item_ids(run)[0])
         for place, words in {0: ("yes", "yes"), **DIFFER}.items():

@@ -35,7 +35,7 @@ class FakeAdjudicateScreen(FakeScreen):
         self.claims = SimpleNamespace(focus=lambda: None)
         self.add(self.reader, self.notes)
 
-    def replace_claim(self, claim: ClaimOpinions) -> None:
+    def show_claim_being_saved(self, claim: ClaimOpinions) -> None:
         self.listed[self.at] = claim
 
     def claim_at_cursor(self) -> ClaimOpinions | None:

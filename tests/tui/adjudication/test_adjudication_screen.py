@@ -19,7 +19,7 @@ DIFFER = {1: ("yes", "no"), 2: ("no", "x"), 4: ("idk", "no")}
 
 
 def said(store: Store, item: ItemId) -> list[ClaimId]:
-    return [each.id for each in store.runs.review_view(item, "ann").claims]
+    return [each.id for each in store.runs.read_review_view(item, "ann").claims]
 
 
 def words_of(app: FaithApp, pane: str) -> str:
@@ -91,7 +91,7 @@ async def test_going_there_has_a_letter(app: FaithApp) -> None:
 
 async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app: FaithApp) -> None:
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         claim = said(store, store.runs.item_ids(run)[0])[0]
         for number, text in enumerate(ALL):
@@ -126,7 +126,7 @@ async def test_both_annotators_words_stand_side_by_side_in_full(
         "The passage says thirty days, and gold members get more; the rest is as it stands there."
     )
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         claim = said(store, store.runs.item_ids(run)[0])[0]
         for who, word, code in (("bo", "yes", None), ("zoe", "no", "retrieval")):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import order_anonymously
+from faithtui.agreement.report.rater_comparison import order_opinions_anonymously
 from faithtui.domain.ids import ClaimId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
@@ -33,13 +33,13 @@ async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app:
         assert "0 to adjudicate" in title(app)
         assert "final 3/3" in title(app)
         with Store.open(differing) as store:
-            run = store.runs.last_id()
+            run = store.runs.find_newest_run_id()
             assert run is not None
             found = {each.claim: each for each in store.raters.read_rater_records(run).claims}
         finals = [found[each].final for each in claims]
         first = screen.listed_entries[claims[0]]
         assert [each.verdict for each in finals if each is not None] == [
-            order_anonymously(first)[0].verdict,
+            order_opinions_anonymously(first)[0].verdict,
             "no",
             "x",
         ]
@@ -195,8 +195,10 @@ async def test_a_final_label_over_another_one_is_given_knowing_the_judge(
     differing: Path, session: Session
 ) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
-    screen.labels.save_final_label(read_selected_claim(session, screen.settle_claim()), "no")
+    screen.labels.save_final_label_with_note(read_selected_claim(session, screen.listed[0]), "yes")
+    screen.labels.save_final_label_with_note(
+        read_selected_claim(session, screen.settle_claim()), "no"
+    )
     assert screen.labels.in_flight == 2
     await screen.settle()
     assert screen.labels.in_flight == 0
@@ -219,7 +221,7 @@ async def test_a_label_that_is_lost_is_called_so_and_everything_read_again(
         return lost
 
     monkeypatch.setattr(session.store, "submit", fail)
-    screen.labels.save_final_label(chosen, "yes")
+    screen.labels.save_final_label_with_note(chosen, "yes")
     await screen.settle()
     assert screen.message == "not saved"
     assert screen.labels.last_act_words == ""
@@ -232,7 +234,7 @@ async def test_seconds_count_from_when_the_claim_came_on_screen(
 ) -> None:
     screen = FakeAdjudicateScreen(session)
     screen.labels.start_claim_clock()
-    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
+    screen.labels.save_final_label_with_note(read_selected_claim(session, screen.listed[0]), "yes")
     await screen.settle()
     with sqlite3.connect(differing) as connection:
         (seconds,) = connection.execute(

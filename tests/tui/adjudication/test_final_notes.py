@@ -88,7 +88,7 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
     screen.press("e")
     assert screen.note.value == "rule 3", "it is there to be changed"
     assert screen.reader.selection is not None
-    screen.labels.save_final_label(screen.reader.selection, "no")
+    screen.labels.save_final_label_with_note(screen.reader.selection, "no")
     await screen.settle()
     assert session.final_notes == {}
     final = screen.listed[0].final

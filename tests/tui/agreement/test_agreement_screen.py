@@ -27,14 +27,14 @@ from faithtui.tui.agreement.agreement_screen import PARTS, AgreementScreen
 from faithtui.tui.agreement.curve_lines import (
     BAND,
     POINT,
-    curve_lines,
     draw_reliability_bin,
+    format_interval_curve_lines,
     share_bar,
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, width_of
+from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
 from tests.agreement.report.building import readings
@@ -194,7 +194,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     drawn = [
         *parts.format_pass_rate_lines(report.claims, width),
         *parts.format_annotator_agreement_lines(report, width),
-        *parts.slice_lines(report, width),
+        *parts.format_agreement_by_slice_lines(report, width),
         *parts.unit_score_lines(report, width),
         *parts.calibration_lines(report, width),
         *parts.format_labels_needed_lines(report, width, 12),
@@ -202,7 +202,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     ]
     assert drawn
     for each in drawn:
-        assert width_of(each.pieces) <= width
+        assert count_cells_of_pieces(each.pieces) <= width
         assert "\x1b" not in each.text
 
 
@@ -245,15 +245,15 @@ def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
 
 def test_a_curve_has_its_band_its_points_and_its_ends() -> None:
     points = [(25.0, 0.2, None, None), (50.0, 0.5, 0.3, 0.7), (100.0, 0.6, 0.5, 0.7)]
-    lines = curve_lines(points, 40, 12)
+    lines = format_interval_curve_lines(points, 40, 12)
     assert len(lines) == 12
     text = words(lines)
     assert POINT in text
     assert BAND in text
     assert "100 labels" in text
     assert lines[0].text.startswith(" 1.0│")
-    assert all(width_of(each.pieces) <= 40 for each in lines)
-    assert curve_lines([], 40, 12) == []
+    assert all(count_cells_of_pieces(each.pieces) <= 40 for each in lines)
+    assert format_interval_curve_lines([], 40, 12) == []
 
 
 def test_a_bin_shows_what_was_said_beside_what_is() -> None:
@@ -282,7 +282,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
         before = screen.agreement.report.claims.table
         loaded.clear()
         with Store.open(store_path) as store:
-            run = store.runs.last_id()
+            run = store.runs.find_newest_run_id()
             assert run is not None
             first = next(
                 each for each in store.labelled_units.read_claim_units(run) if each.human == "yes"
@@ -324,12 +324,12 @@ def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
 def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
     weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
     for lines in (
-        draw.class_lines(weighted.claims, FAITHFULNESS, 300),
-        draw.detection_lines(weighted.claims, 300),
+        draw.format_per_label_score_lines(weighted.claims, FAITHFULNESS, 300),
+        draw.format_unfaithful_detection_lines(weighted.claims, 300),
     ):
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
-    assert "weighted" not in words(draw.detection_lines(plain.claims, 300))
+    assert "weighted" not in words(draw.format_unfaithful_detection_lines(plain.claims, 300))
 
 
 @pytest.mark.parametrize(("width", "missing"), [(32, False), (38, True), (60, False), (60, True)])
@@ -348,14 +348,14 @@ def test_no_count_of_the_matrix_is_cut(times: int, width: int, *, missing: bool)
         agreement=replace(one.agreement, table=table),
         unjudged=(times, 0, 0) if missing else (0, 0, 0),
     )
-    lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
+    lines = draw.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
     text = words(lines)
     assert "…" not in text
     exact, short = str(times), fmt.format_compact_count(times)
     assert f"[{exact}]" in text or f"[{short}]" in text
     if width == 60 and times < 100_000:
         assert f"[{exact}]" in text
-    assert max(width_of(each.pieces) for each in lines) <= width
+    assert max(count_cells_of_pieces(each.pieces) for each in lines) <= width
 
 
 def test_long_names_leave_room_for_the_sums() -> None:
@@ -365,8 +365,8 @@ def test_long_names_leave_room_for_the_sums() -> None:
         RULE,
         ReportSettings(idk=IdkRule.FAIL),
     ).claims
-    lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
-    assert max(width_of(each.pieces) for each in lines) <= 32
+    lines = draw.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
+    assert max(count_cells_of_pieces(each.pieces) for each in lines) <= 32
     assert lines[1].text.split() == ["human", "faith…", "unfai…", "│", "all"]
 
 
@@ -397,13 +397,13 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
     ]
     for lines in (
         draw.format_disagreement_lines(listed, FAITHFULNESS, "is:disagreement", 78),
-        draw.unit_lines(units, "is:disagreement", 78),
+        draw.format_cell_unit_lines(units, "is:disagreement", 78),
     ):
         rows = {each.row for each in lines if each.row is not None}
         assert rows == set(range(min(count, draw.MOST_LISTED)))
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
-    assert ("CSV has them all" in words(draw.unit_lines(units, "", 78))) == (more > 0)
+    assert ("CSV has them all" in words(draw.format_cell_unit_lines(units, "", 78))) == (more > 0)
 
 
 async def test_while_figures_are_computed_that_is_said(
@@ -451,9 +451,9 @@ def test_a_figure_keeps_its_n_on_its_line_in_a_narrow_pane() -> None:
         level=0.95,
         method=EstimateMethod.BOOTSTRAP,
     )
-    assert [each.text for each in parts.estimate_line("precision", value, 60)] == [
+    assert [each.text for each in parts.format_estimate_lines("precision", value, 60)] == [
         " precision   0.514 [0.25, 0.77] n=37"
     ]
-    assert [each.text for each in parts.estimate_line("precision", value, 36)] == [
+    assert [each.text for each in parts.format_estimate_lines("precision", value, 36)] == [
         " precision   0.514 [.25, .77] n=37"
     ]

@@ -30,11 +30,11 @@ from tests.tui.test_screens import labelled
 def mark_something(path: Path) -> None:
     """Let annotators mark evidence of three claims, and declare two answers complete."""
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         items = store.runs.item_ids(run)
         for number, item in enumerate(items[:2]):
-            view = store.runs.review_view(item, "bo")
+            view = store.runs.read_review_view(item, "bo")
             passage = next(each for turn in view.turns for each in turn.documents or ())
             for claim in view.claims[: 2 - number]:
                 store.reviews.record(
@@ -44,7 +44,7 @@ def mark_something(path: Path) -> None:
             turn = view.claims[0].turn
             assert turn is not None
             mark_answer_complete(store, run, item, turn, reviewer="bo", complete=True)
-        view = store.runs.review_view(items[0], "bo")
+        view = store.runs.read_review_view(items[0], "bo")
         turn = view.claims[0].turn
         assert turn is not None
         add_missed_claim(store, run, items[0], turn, "It was missed.", reviewer="bo")

@@ -82,7 +82,7 @@ async def test_a_cell_lists_what_it_counts_and_the_row_that_is_chosen_opens(
     screen.input_queue.answer("0")
     await screen.settle()
     assert session.item == session.store.runs.item_ids(RunId(1))[0]
-    assert session.claim == session.store.runs.review_view(session.item, "ann").claims[1].id
+    assert session.claim == session.store.runs.read_review_view(session.item, "ann").claims[1].id
     assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]
 
 
@@ -92,9 +92,9 @@ def test_an_empty_cell_and_blind_work_open_no_list(session: Session, store_path:
     names = [*screen.spec.labels.names]
     screen.units.open_cell(names.index("yes"), names.index("no"))
     assert screen.message == "no claim in this cell"
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen.units.open_cell(names.index("no"), names.index("yes"))
-    screen.units.open_difference(0)
+    screen.units.open_disagreement_in_review(0)
     assert screen.message == "the list would show the judge's verdicts while you work blind"
     assert screen.app.bells == 2
     assert not screen.input_queue.windows
@@ -105,10 +105,10 @@ def test_only_differences_that_were_in_view_are_known_and_none_while_blind(
 ) -> None:
     labelled(store_path)
     screen = FakeAgreementScreen(session)
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen.units.record_seen_differences([0])
     assert not session.exposed
-    session.hide_judge(False)
+    session.set_judge_hidden(False)
     screen.units.record_seen_differences([7])
     assert not session.exposed, "there is no such row"
     screen.units.record_seen_differences([0])

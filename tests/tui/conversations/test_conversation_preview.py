@@ -19,7 +19,7 @@ class FakeConversationsScreen(FakeScreen):
 
     def __init__(self, session: Session, number: int = 1) -> None:
         super().__init__(session)
-        run = session.store.runs.last_id()
+        run = session.store.runs.find_newest_run_id()
         assert run is not None
         self.items = session.store.runs.item_ids(run, "number")
         self.selection = session.store.runs.item_rows([self.items[number - 1]])[0]
@@ -63,8 +63,8 @@ async def test_the_judge_is_not_in_what_is_read(
     def refuse(*_: object) -> None:
         raise AssertionError("verdicts were read")
 
-    monkeypatch.setattr(type(session.store.runs), "review_view", refuse)
-    session.hide_judge(True)
+    monkeypatch.setattr(type(session.store.runs), "read_review_view", refuse)
+    session.set_judge_hidden(True)
     screen = FakeConversationsScreen(session)
     screen.load(1)
     await screen.settle()

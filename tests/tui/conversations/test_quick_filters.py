@@ -70,7 +70,7 @@ async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
         assert "open 2" in quick(screen)
         screen.quick_filters._rest_until_s = 0.01
         with Store.open(store_path) as store:
-            view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
+            view = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann")
             for claim in view.claims:
                 store.reviews.record_verdict(claim.id, "ann", "yes", run=RunId(1), saw_judge=False)
         screen.look_for_changes()
@@ -102,7 +102,7 @@ async def test_a_filter_is_taken_by_a_click(app: FaithApp) -> None:
 async def test_a_blind_reviewer_sees_no_filter_nor_label_of_others(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.hide_judge(True)
+        app.session.set_judge_hidden(True)
         screen = await listing(pilot)
         assert re.findall(r"\] (\w+)", quick(screen)) == ["open", "flagged"]
         painted = screen_text(app)

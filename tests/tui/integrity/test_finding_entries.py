@@ -97,7 +97,7 @@ async def test_what_nothing_is_known_against_is_no_queue(session: Session) -> No
     screen = FakeIntegrityScreen(session)
     findings = session.store.findings
     clean = next(kind for kind in FindingKind if not findings.claims(RunId(1), kind))
-    screen.entries.review_claims(RunId(1), clean)
+    screen.entries.review_claims_with_findings(RunId(1), clean)
     await screen.settle()
     assert screen.message == "nothing is known against any claim of this run"
     assert session.claim_queue is None
@@ -106,8 +106,8 @@ async def test_what_nothing_is_known_against_is_no_queue(session: Session) -> No
 
 async def test_suspicious_claims_are_a_queue_in_which_nobody_is_blind(session: Session) -> None:
     screen = FakeIntegrityScreen(session)
-    session.hide_judge(True)
-    screen.entries.review_claims(RunId(1), None)
+    session.set_judge_hidden(True)
+    screen.entries.review_claims_with_findings(RunId(1), None)
     await screen.settle()
     queue = session.claim_queue
     assert queue is not None
@@ -127,9 +127,9 @@ async def test_an_entry_without_a_claim_opens_its_answer_and_leaves_the_queue(
         for kind in FindingKind
         if (rows := findings.rows(findings.ids(RunId(1), kind))) and rows[0].finding.claim is None
     )
-    screen.entries.review_claims(RunId(1), None)
+    screen.entries.review_claims_with_findings(RunId(1), None)
     await screen.settle()
-    screen.entries.offer_entries(RunId(1), kind)
+    screen.entries.load_and_offer_entries_of_kind(RunId(1), kind)
     await screen.settle()
     screen.input_queue.answer("0")
     row = findings.rows(findings.ids(RunId(1), kind))[0]

@@ -13,11 +13,16 @@ from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.tui.app import FaithApp
-from faithtui.tui.integrity.finding_lines import KindRow, detail_lines, entry_lines, kind_lines
+from faithtui.tui.integrity.finding_lines import (
+    KindRow,
+    format_finding_kind_lines,
+    format_finding_lines,
+    format_kind_explanation_lines,
+)
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.screen.dialogs import ConfirmDialog
-from faithtui.tui.theme.lines import width_of
+from faithtui.tui.theme.lines import count_cells_of_pieces
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -139,10 +144,13 @@ def test_hostile_texts_are_drawn_as_text(width: int) -> None:
         hostile,
     )
     choice = KindRow(FindingKind.PHANTOM, FindingCount(1, 1, 1))
-    for each in [*entry_lines(row, width, 0), *detail_lines(choice, [row], width, KeyNames({}))]:
+    for each in [
+        *format_finding_lines(row, width, 0),
+        *format_kind_explanation_lines(choice, [row], width, KeyNames({})),
+    ]:
         assert not {"\x1b", "\x07", "\u202e", "\n"} & set(each.text)
-        assert width_of(each.pieces) <= width
-    assert "[bold red]" in "".join(each.text for each in entry_lines(row, 120, 0))
+        assert count_cells_of_pieces(each.pieces) <= width
+    assert "[bold red]" in "".join(each.text for each in format_finding_lines(row, 120, 0))
 
 
 @pytest.mark.parametrize("width", [10, 38, 78, 140])
@@ -152,9 +160,11 @@ def test_kinds_fit_their_pane(width: int) -> None:
     under_way = CheckSnapshot(RunId(1), 5, 10, 1.0, False, None)
     stopped = CheckSnapshot(RunId(1), 5, 10, 1.0, True, "the disk is full")
     for checks in (None, under_way, stopped):
-        lines = kind_lines(summary, checks, width, KeyNames({}))
+        lines = format_finding_kind_lines(summary, checks, width, KeyNames({}))
         assert {each.row for each in lines} == {None, *range(len(FindingKind) + 1)}
         if width > 30:
-            assert all(width_of(each.pieces) <= width for each in lines)
-    assert "00:01 left" in kind_lines(summary, under_way, 78, KeyNames({}))[0].text
-    assert "the disk is full" in kind_lines(summary, stopped, 78, KeyNames({}))[0].text
+            assert all(count_cells_of_pieces(each.pieces) <= width for each in lines)
+    assert "00:01 left" in format_finding_kind_lines(summary, under_way, 78, KeyNames({}))[0].text
+    assert (
+        "the disk is full" in format_finding_kind_lines(summary, stopped, 78, KeyNames({}))[0].text
+    )

@@ -20,7 +20,7 @@ MADE_UP = TextCounts(claims=6, phantom=6, truths=6, texts=18)
 def suspect(store_path: Path) -> Path:
     """A run whose claims nobody made."""
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         for row in store.runs.item_rows(store.runs.item_ids(run)):
             if row.state in (ItemState.DONE, ItemState.FAILED):

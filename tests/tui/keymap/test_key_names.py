@@ -10,7 +10,11 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import default_keys, list_bindings_by_class, normalise_key
+from faithtui.tui.keymap.bindings import (
+    list_bindings_by_class,
+    map_binding_ids_to_default_keys,
+    normalise_key,
+)
 from faithtui.tui.keymap.key_names import DEFAULT_KEYS_IN_TEXT, KeyNames
 from faithtui.tui.screen_catalog import LETTERS
 from tests.tui.building import NOON
@@ -61,7 +65,7 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 
 def test_the_keys_that_sentences_name_are_those_of_the_bindings() -> None:
-    known = default_keys()
+    known = map_binding_ids_to_default_keys()
     for name, keys in DEFAULT_KEYS_IN_TEXT.items():
         assert tuple(map(normalise_key, keys.split(","))) == known[name], name
 

@@ -17,12 +17,12 @@ from faithtui.errors import ConfigError
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import (
-    default_keys,
     format_keys_markdown,
     format_presets_markdown,
     list_bindings_active_together,
     list_bindings_by_class,
     list_panes,
+    map_binding_ids_to_default_keys,
     normalise_key,
 )
 from faithtui.tui.keymap.key_names import KeyHint
@@ -59,8 +59,8 @@ def written(directory: Path, text: str) -> Path:
 def test_no_preset_clashes_and_each_id_exists(preset: Preset) -> None:
     keymap = whole(preset)
     assert list(find_clashes(list_bindings_active_together(), keymap)) == []
-    assert set(keymap) <= set(default_keys())
-    assert set(CHANGES[preset].ids) <= set(default_keys())
+    assert set(keymap) <= set(map_binding_ids_to_default_keys())
+    assert set(CHANGES[preset].ids) <= set(map_binding_ids_to_default_keys())
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -68,7 +68,7 @@ def test_every_verdict_and_code_has_a_key_of_its_own_in_every_preset(preset: Pre
     keymap = whole(preset)
     keys = [
         key
-        for name, own in default_keys().items()
+        for name, own in map_binding_ids_to_default_keys().items()
         if name.startswith(("review.verdict-", "review.code-"))
         and name != "review.verdict-elsewhere"
         for key in keymap.get(name, ",".join(own)).split(",")
@@ -124,7 +124,7 @@ def test_a_letter_acts_alike_on_all_screens() -> None:
     for key, acts in meant.items():
         held = {
             name.split(".")[1]
-            for name, keys in default_keys().items()
+            for name, keys in map_binding_ids_to_default_keys().items()
             if key in keys and not name.startswith("go.")
         }
         assert held == acts, key
@@ -149,7 +149,7 @@ def test_what_stands_on_several_screens_has_one_letter() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> None:
     keymap = whole(preset)
-    for name, own in default_keys().items():
+    for name, own in map_binding_ids_to_default_keys().items():
         keys = set(keymap.get(name, ",".join(own)).split(","))
         poor = {
             key
@@ -213,7 +213,7 @@ def test_what_is_wrong_is_named_with_the_file(
         assert word in str(caught.value)
 
 
-IDS = sorted(default_keys())
+IDS = sorted(map_binding_ids_to_default_keys())
 KEYS = ["a", "j", "n", "x", "g", "Q", "question_mark", "space", "enter", "f5", "ctrl+z", "up"]
 
 
@@ -241,7 +241,10 @@ def test_a_random_key_map_loads_without_clash_or_names_both(
             assert named == ["app.quit"]
             return
         assert len(named) >= 2, told
-        assert any(f"`{key}`" in told for key in (*KEYS, *sum(default_keys().values(), ())))
+        assert any(
+            f"`{key}`" in told
+            for key in (*KEYS, *sum(map_binding_ids_to_default_keys().values(), ()))
+        )
         return
     # No node of any chain has a key twice: independent of how the check goes about it.
     for chain in list_bindings_active_together():
@@ -282,7 +285,7 @@ async def test_every_key_that_types_something_is_typed_into_a_note(
     with_keys: Callable[[Preset], FaithApp], preset: Preset, store_path: Path
 ) -> None:
     app = with_keys(preset)
-    keys = {key for own in default_keys().values() for key in own}
+    keys = {key for own in map_binding_ids_to_default_keys().values() for key in own}
     keys |= {normalise_key(key) for own in whole(preset).values() for key in own.split(",")}
     typed = sorted(key for key in keys if (key_to_character(key) or "").isprintable())
     typed = [key for key in typed if key_to_character(key)]

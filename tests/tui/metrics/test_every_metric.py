@@ -171,7 +171,7 @@ async def test_other_peoples_words_are_translated_too(
 ) -> None:
     with Store.open(boots_path) as store:
         item = store.runs.item_ids(store.runs.rows()[0].id)[0]
-        claim = store.runs.review_view(item, "ann").claims[0]
+        claim = store.runs.read_review_view(item, "ann").claims[0]
         for reviewer, word in (("cleo", "idk"), ("dan", "maybe")):
             store.reviews.record(
                 claim.id, reviewer, Action.BLIND, word,
@@ -329,7 +329,7 @@ def nothing(path: Path, key: str, state: ItemState, reason: str | None) -> None:
         store.conversations.import_batch([talk])
         run = store.runs.create(replace(SPEC, metric=key), store.conversations.ids())
         (item,) = store.runs.item_ids(run)
-        store.runs.finish_item(item, state, reason)
+        store.runs.score_and_finish_item(item, state, reason)
         store.runs.set_state(run, RunState.DONE)
 
 

@@ -16,7 +16,7 @@ from textual.widgets import Input, Label, Select
 from faithtui.domain.ids import RunId
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run, select_metric_options
+from faithtui.engine.runs.run_planner import save_planned_run, select_metric_options
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -76,7 +76,11 @@ async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_pat
         ).value = "window_size=3 turn-contextual-relevancy.window_size=4"
         await press(pilot, "ctrl+s")
         await until(
-            pilot, lambda: len(app.session.process_runs) == 3 and not app.session.list_snapshots()
+            pilot,
+            lambda: (
+                len(app.session.process_runs) == 3
+                and not app.session.list_unfinished_run_snapshots()
+            ),
         )
     sizes = [options.get("window_size") for _, _, options in rows(store_path)[1:]]
     assert sizes == [3, 4, None]
@@ -123,7 +127,11 @@ async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) 
         form.query_one("#budget", Input).value = "2.50"
         await press(pilot, "ctrl+s")
         await until(
-            pilot, lambda: len(app.session.process_runs) == 1 and not app.session.list_snapshots()
+            pilot,
+            lambda: (
+                len(app.session.process_runs) == 1
+                and not app.session.list_unfinished_run_snapshots()
+            ),
         )
     with Store.open(store_path) as store:
         spec = store.runs.row(RunId(2)).spec
@@ -182,7 +190,7 @@ async def test_no_metric_is_no_order(app: FaithApp) -> None:
 
 def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
     with Store.open(path) as store:
-        return [plan_run(store, request) for request in requests]
+        return [save_planned_run(store, request) for request in requests]
 
 
 async def test_options_follow_the_metrics_until_a_person_types(

@@ -42,15 +42,20 @@ from faithtui.tui.progress.pace import (
     NO_RATES,
     PaceMeter,
     RunRates,
-    count_calls,
-    count_in_flight,
+    count_received_replies,
+    count_replies_in_flight,
 )
-from faithtui.tui.progress.progress_lines import RunStatus, RunView, state_pieces, total_lines
+from faithtui.tui.progress.progress_lines import (
+    RunStatus,
+    RunView,
+    make_run_state_and_time_pieces,
+    total_lines,
+)
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
-from faithtui.tui.runs.run_details import run_details
-from faithtui.tui.runs.run_lines import run_status
+from faithtui.tui.runs.run_details import run_detail_lines
+from faithtui.tui.runs.run_lines import get_run_status_and_look
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, width_of
+from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from tests.tui import staging
 from tests.tui.building import NOON, SPEC
 from tests.tui.staging import EVENTS, ON, RUN, SOME
@@ -107,7 +112,7 @@ def test_every_state_has_its_words_and_the_way_on(
     run: RunView, standing: RunStatus, words: str
 ) -> None:
     assert run.status is standing
-    assert standing.words in text([Line(tuple(state_pieces(run)))])
+    assert standing.words in text([Line(tuple(make_run_state_and_time_pieces(run)))])
     assert words in totals(run)
     assert "12 done · 2 failed · 1 skipped · 25 to go" in totals(run) or standing is RunStatus.DONE
 
@@ -116,7 +121,7 @@ def test_every_state_has_its_words_and_the_way_on(
 @given(width=st.integers(46, 220))
 def test_lines_fit_their_pane(run: RunView, width: int) -> None:
     for drawn in (*total_lines(run, width), *stage_lines(run, width)):
-        assert width_of(drawn.pieces) <= width
+        assert count_cells_of_pieces(drawn.pieces) <= width
 
 
 def test_trouble_goes_before_a_pause_and_draining_before_both() -> None:
@@ -259,13 +264,13 @@ def test_missing_verdicts_are_no_done_run() -> None:
     over = row(RunState.DONE, done=39, failed=0, skipped=1, pending=0, incomplete=2)
     run = RunView(over)
     assert run.status is RunStatus.INCOMPLETE
-    assert "incomplete" in text([Line(tuple(state_pieces(run)))])
+    assert "incomplete" in text([Line(tuple(make_run_state_and_time_pieces(run)))])
     assert "37 done · 2 incomplete" in totals(run)
     assert "R asks again what lacks a verdict (2)" in totals(run)
     both = RunView(replace(over, done=37, failed=2))
     assert "R asks again what failed or lacks a verdict (4)" in totals(both)
-    assert run_status(over) == ("incomplete", "bad")
-    assert run_status(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
+    assert get_run_status_and_look(over) == ("incomplete", "bad")
+    assert get_run_status_and_look(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
 
 
 @pytest.mark.parametrize(
@@ -326,8 +331,11 @@ def at(elapsed_s: float, calls: int, windows: int = 0) -> RunSnapshot:
 def test_what_arrived_since_the_last_event_counts() -> None:
     steps = (StepCount("truths", 500, 0, 1, 0),)
     now = replace(ON, gauges=replace(staging.GAUGES, steps=steps))
-    assert (count_calls(now), count_in_flight(now)) == (500, 1)
-    assert (count_calls(at(1.0, 7)), count_in_flight(at(1.0, 7))) == (7, SOME.in_flight)
+    assert (count_received_replies(now), count_replies_in_flight(now)) == (500, 1)
+    assert (count_received_replies(at(1.0, 7)), count_replies_in_flight(at(1.0, 7))) == (
+        7,
+        SOME.in_flight,
+    )
     later = row(cost_nusd=2_000_000_000, tokens_in=700_000, tokens_out=42_000)
     told = totals(RunView(later, now))
     assert "cost $2.00" in told
@@ -403,8 +411,8 @@ def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
     spec = find_metric(SPEC.metric).spec
     keys = KeyNames({})
     lacking = row(RunState.DONE, done=40, failed=0, incomplete=1, missing_verdicts=1)
-    said = text(run_details(lacking, spec, 100, keys))
+    said = text(run_detail_lines(lacking, spec, 100, keys))
     assert "40 conversations: 39 done, 1 incomplete" in said
     assert "1 claim without a verdict: never a pass · R asks again" in said
-    gone = text(run_details(row(RunState.INTERRUPTED), spec, 100, keys))
+    gone = text(run_detail_lines(row(RunState.INTERRUPTED), spec, 100, keys))
     assert "the process that judged it is gone: r resumes" in gone

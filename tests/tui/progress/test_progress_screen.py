@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.calls.calls import Calls
 from faithtui.store.records import ItemState, RunState, StepTotals, WorkerRow
 from faithtui.store.store import Store, utc_now
@@ -61,7 +61,7 @@ async def test_a_run_of_another_process_is_followed_from_the_store(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as other:
-        run = plan_run(other, RunRequest())
+        run = save_planned_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         begin_elsewhere(other, run)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -69,7 +69,9 @@ async def test_a_run_of_another_process_is_followed_from_the_store(
             assert "running in another process" in title(app)
             assert "Another process judges this run" in text_of(app, "totals")
             assert "0 / 4" in text_of(app, "totals")
-            other.runs.finish_item(other.runs.item_ids(run)[0], ItemState.SKIPPED, "no user turn")
+            other.runs.score_and_finish_item(
+                other.runs.item_ids(run)[0], ItemState.SKIPPED, "no user turn"
+            )
             await until(pilot, lambda: "1 / 4" in text_of(app, "totals"))
 
 
@@ -123,7 +125,9 @@ async def test_why_something_failed_is_not_quoted_while_blind(
     with Store.open(store_path) as store:
         store.runs.reopen_unfinished_items(RunId(1))
         third = store.runs.item_ids(RunId(1))[2]
-        store.runs.finish_item(third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`")
+        store.runs.score_and_finish_item(
+            third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`"
+        )
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await watching(pilot)
         assert "zanzibar" in text_of(app, "failed")
@@ -156,13 +160,13 @@ async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as other:
-        run = plan_run(other, RunRequest())
+        run = save_planned_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         begin_elsewhere(other, run)
         async with app.run_test(size=(120, 40)) as pilot:
             await watching(pilot)
             assert "running in another process" in title(app)
-            other.workers.remove_worker("elsewhere")
+            other.workers.remove_worker_and_leases("elsewhere")
             await until(pilot, lambda: "interrupted" in title(app))
             await until(pilot, lambda: "r resumes" in text_of(app, "totals"))
             await until(pilot, lambda: "run interrupted" in text_of(app, "events"))
@@ -182,9 +186,9 @@ async def test_what_became_of_an_interrupted_run_is_read_once_and_not_every_seco
         read.append(run)
         return ()
 
-    monkeypatch.setattr(Calls, "sum_run_steps", sum_and_count)
+    monkeypatch.setattr(Calls, "sum_run_calls_by_question_kind", sum_and_count)
     with Store.open(store_path) as other:
-        run = plan_run(other, RunRequest())
+        run = save_planned_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await watching(pilot)
@@ -207,9 +211,9 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         assert "1 skipped: no user turn" in happened
         with Store.open(store_path) as store:
             run = store.runs.rows()[0].id
-            for item in store.runs.list_unfinished_items(run):
+            for item in store.runs.list_failed_or_incomplete_items(run):
                 store.runs.reopen_unfinished_items(run, [item])
-                store.runs.finish_item(item, ItemState.SKIPPED, "no user turn")
+                store.runs.score_and_finish_item(item, ItemState.SKIPPED, "no user turn")
         app.store_watcher.poll()
         await until(pilot, lambda: "What next" in screen_text(app))
         assert "g a shows agreement" in text_of(app, "failed")

@@ -11,7 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import Budget, BudgetCaps
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -32,7 +32,7 @@ async def press_and_let_run(pilot: Pilot[None], key: str) -> None:
     app = cast(FaithApp, pilot.app)
     await press(pilot, key)
     await until(pilot, lambda: bool(app.session.process_runs))
-    await until(pilot, lambda: not app.session.list_snapshots())
+    await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
 
 
 async def test_a_run_is_paused_and_resumed(app: FaithApp) -> None:
@@ -61,10 +61,10 @@ async def test_workers_become_more_and_fewer_within_their_bounds(app: FaithApp) 
         await until(pilot, lambda: "9 workers" in text_of(app, "totals"))
         await press(pilot, "minus", "minus")
         assert run.control.workers == 7
-        run.control.set_workers(1)
+        run.control.set_max_in_flight(1)
         await press(pilot, "minus")
         assert "1 to 256" in status(app)
-        run.control.set_workers(250)
+        run.control.set_max_in_flight(250)
         await press(pilot, "plus")
         assert run.control.workers == 256
 
@@ -104,7 +104,7 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
 
 async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_path: Path) -> None:
     with Store.open(store_path) as store:
-        run = plan_run(store, RunRequest())
+        run = save_planned_run(store, RunRequest())
         store.runs.set_state(run, RunState.CANCELLED)
     async with app.run_test(size=(80, 24)) as pilot:
         await watching(pilot)

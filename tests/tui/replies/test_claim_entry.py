@@ -9,12 +9,12 @@ from faithtui.domain.judging.tasks import (
     JudgeClaimList,
     SupportAnswer,
     Task,
-    list_named_units,
+    list_numbered_claims_or_statements,
 )
 from faithtui.judges.base import JudgeRequest
 from faithtui.store.records import CallRow, StoredReply
-from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_claim_entry
-from faithtui.tui.replies.reply_lines import TextLines, question_lines, reply_lines
+from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_call_deciding_claim
+from faithtui.tui.replies.reply_lines import TextLines, format_prompt_lines, reply_lines
 from tests.tui.building import NOON
 
 
@@ -43,9 +43,9 @@ SHIP = ClaimInWindow("claim 12", "The ship sails at nine.", 2)
     ],
 )
 def test_units_are_numbered_as_in_the_question(task: Task, name: str) -> None:
-    found = find_claim_entry([call(7, "{}")], {7: request(task)}, SHIP)
+    found = find_call_deciding_claim([call(7, "{}")], {7: request(task)}, SHIP)
     assert found == ClaimEntry(0, name, SHIP.text)
-    assert list_named_units(SupportAnswer("a", "b")) == ()
+    assert list_numbered_claims_or_statements(SupportAnswer("a", "b")) == ()
 
 
 def test_the_nearest_window_counts_and_then_the_last_usable_reply() -> None:
@@ -58,10 +58,10 @@ def test_the_nearest_window_counts_and_then_the_last_usable_reply() -> None:
         call(5, "{}", window=None),
     ]
     asked = {each.id: request(task) for each in calls}
-    found = find_claim_entry(calls, asked, SHIP)
+    found = find_call_deciding_claim(calls, asked, SHIP)
     assert found is not None
     assert found.row == 2
-    assert find_claim_entry(calls, {}, SHIP) is None
+    assert find_call_deciding_claim(calls, {}, SHIP) is None
 
 
 def test_the_entry_is_marked_in_question_and_reply() -> None:
@@ -69,11 +69,11 @@ def test_the_entry_is_marked_in_question_and_reply() -> None:
         "Truths:\n[t0] The ship sails at nine.\nClaims:\n[c0] a\n[c1] The ship sails at nine.\n"
     )
     entry = ClaimEntry(0, "c1", SHIP.text)
-    asked = question_lines(request(JudgeClaimList((), ()), prompt), None, 60, entry)
+    asked = format_prompt_lines(request(JudgeClaimList((), ()), prompt), None, 60, entry)
     assert marked(asked) == ["▌[c1] The ship sails at nine."]
     assert asked.entry is not None
     assert asked.lines[asked.entry].text.startswith("▌")
-    plain = question_lines(request(JudgeClaimList((), ()), prompt), None, 60)
+    plain = format_prompt_lines(request(JudgeClaimList((), ()), prompt), None, 60)
     told = [each.text.replace("▌", " ") for each in asked.lines]
     assert told == [each.text for each in plain.lines], "nothing moves"
     keyed = call(1, '{"c0": {"verdict": "no"}, "c1": {"verdict": "yes"}}')
@@ -91,10 +91,10 @@ def test_a_statement_that_the_reply_names_itself_is_found() -> None:
     statement = ClaimInWindow("statement 1", "a.", 0)
     calls = [call(1, '{"claims": ["a."]}'), call(2, text), call(3, "a.")]
     asked = {each.id: request(SupportAnswer("", "")) for each in calls}
-    found = find_claim_entry(calls, asked, statement)
+    found = find_call_deciding_claim(calls, asked, statement)
     assert found == ClaimEntry(1, None, "a.")
     assert found is not None
     assert marked(reply_lines(calls[1], 60, found))[1:] == [
         '▌      "statement": "A.",', '▌      "verdict": "no"', "▌    },"
     ]  # fmt: skip
-    assert question_lines(request(SupportAnswer("", ""), "a."), None, 60, found).entry is None
+    assert format_prompt_lines(request(SupportAnswer("", ""), "a."), None, 60, found).entry is None

@@ -23,14 +23,14 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.replies.replies_screen import RepliesScreen
 from faithtui.tui.replies.reply_lines import (
-    call_lines,
-    call_state,
-    cost_lines,
-    question_lines,
+    describe_reply_usability,
+    format_call_table_lines,
+    format_conversation_cost_lines,
+    format_prompt_lines,
     reply_lines,
 )
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.theme.lines import Line, width_of
+from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from tests.tui.building import NOON
 from tests.tui.driving import press, reviewing, screen_text, text_of
 from tests.tui.test_hostile import hostile
@@ -119,13 +119,13 @@ QUESTION = JudgeRequest(
 
 @pytest.mark.parametrize("evil", ["plain", *hostile()])
 def test_a_question_is_drawn_word_for_word(evil: str) -> None:
-    lines = question_lines(replace(QUESTION, system=evil, prompt=evil), None, 70).lines
-    assert all(width_of(each.pieces) <= 70 for each in lines)
+    lines = format_prompt_lines(replace(QUESTION, system=evil, prompt=evil), None, 70).lines
+    assert all(count_cells_of_pieces(each.pieces) <= 70 for each in lines)
     assert not any(unicodedata.category(one) == "Cc" for each in lines for one in each.text)
-    told = text(question_lines(QUESTION, None, 70).lines)
+    told = text(format_prompt_lines(QUESTION, None, 70).lines)
     assert "up to 900 tokens · plain text" in told
     assert "system You are [b]careful[/b]. prompt Judge: - one" in told
-    assert "why not" in text(question_lines(None, "why not", 70).lines)
+    assert "why not" in text(format_prompt_lines(None, "why not", 70).lines)
 
 
 def test_json_in_a_reply_is_indented_and_text_stays_text() -> None:
@@ -172,17 +172,19 @@ CALLS = st.builds(
 @given(st.lists(CALLS, max_size=8), st.integers(58, 200))
 def test_calls_fit_their_pane_and_each_has_a_row(calls: list[CallRow], width: int) -> None:
     cost = ItemCost(RunTotals(len(calls)), {0: RunTotals(len(calls))})
-    lines = call_lines(calls, cost, width)
-    assert all(width_of(each.pieces) <= width for each in lines)
+    lines = format_call_table_lines(calls, cost, width)
+    assert all(count_cells_of_pieces(each.pieces) <= width for each in lines)
     rows = [each.row for each in lines if each.row is not None]
     assert rows == list(range(len(calls)))
     for call in calls:
-        assert all(width_of(each.pieces) <= width for each in reply_lines(call, width).lines)
+        assert all(
+            count_cells_of_pieces(each.pieces) <= width for each in reply_lines(call, width).lines
+        )
 
 
 @given(CALLS)
 def test_a_reply_that_cannot_be_used_never_looks_used(call: CallRow) -> None:
-    words, look = call_state(call)
+    words, look = describe_reply_usability(call)
     assert ("not usable" in words) == (not call.usable)
     assert (look == "bad") == (not call.usable)
 
@@ -198,7 +200,7 @@ def test_cost_is_told_for_all_and_for_each_window() -> None:
         3: RunTotals(1, 1_000, 50, 0, 0, 1),
     }
     total = RunTotals(4, 2_010, 105, 400, 32_200_000, 1)
-    told = text(cost_lines(ItemCost(total, windows), 90))
+    told = text(format_conversation_cost_lines(ItemCost(total, windows), 90))
     assert "all 4 calls · 2,010 tokens in · 105 out · 400 cached by the provider" in told
     assert "$0.0322 + no price known for 1 call" in told
     assert "w1 $0.0312 · w4 no price known for 1 call" in told
@@ -209,7 +211,7 @@ def test_a_reply_that_attacks_the_terminal_is_drawn_as_what_it_is(evil: str) -> 
     reply = replace(GOOD, text=evil, served_model=evil[:60], request_id=evil[:60])
     call = CallRow(1, evil[:40], 0, 0, True, NOON, reply)
     cost = ItemCost(RunTotals(1), {0: RunTotals(1)})
-    for drawn in (*call_lines((call,), cost, 80), *reply_lines(call, 80).lines):
+    for drawn in (*format_call_table_lines((call,), cost, 80), *reply_lines(call, 80).lines):
         assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in drawn.text)
 
 

@@ -38,7 +38,7 @@ class FakeClaimList:
         self.blocked = 0
         self.is_waiting = False
 
-    def block_keys(self) -> None:
+    def block_keys_until_redraw(self) -> None:
         self.blocked += 1
 
     def focus(self) -> None:
@@ -99,16 +99,16 @@ class FakeReviewScreen(FakeScreen):
     def find_claim(self, claim: ClaimId) -> ClaimView | None:
         return None if self.view is None else find_claim(self.view, claim)
 
-    def name_claim(self, claim: ClaimView) -> str:
+    def format_claim_name(self, claim: ClaimView) -> str:
         return f"{self.unit_word} {claim.number}"
 
     async def open(self, number: int = 1) -> "FakeReviewScreen":
         """Review a conversation of the newest run."""
         store = self.session.store
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         self.session.switch_run(run)
-        self.session.choose_item(store.runs.item_ids(run, "number")[number - 1])
+        self.session.choose_conversation(store.runs.item_ids(run, "number")[number - 1])
         self.loader.reload()
         await self.settle()
         assert self.view is not None
@@ -150,7 +150,7 @@ class FakeReviewScreen(FakeScreen):
     def handle_store_change(self) -> None:
         self.loader.reload_if_changed()
 
-    def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
+    def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state
         self.update_view(at, fresh=fresh)
 

@@ -23,9 +23,9 @@ HINTS = ("supported in w", "T4", "0.97", "names a fee", "0.82", "contradicts", "
 
 def stored(path: Path, number: int = 1, reviewer: str = "ann") -> ReviewView:
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
-        return store.runs.review_view(store.runs.item_ids(run, "number")[number - 1], reviewer)
+        return store.runs.read_review_view(store.runs.item_ids(run, "number")[number - 1], reviewer)
 
 
 def focused(app: FaithApp) -> str | None:
@@ -52,7 +52,7 @@ async def blinded(pilot: Pilot[None], path: Path, **changes: object) -> ReviewSc
     assert isinstance(app, FaithApp)
     await opened(pilot)
     store = app.session.store
-    run = store.runs.last_id()
+    run = store.runs.find_newest_run_id()
     assert run is not None
     share = changes.pop("shown_share", 0.0)
     assert isinstance(share, float)

@@ -59,7 +59,7 @@ def planted(path: Path) -> None:
                 ItemState.DONE,
                 f"{CANARY} at the end",
             )
-            for claim in store.runs.review_view(item, "bo").claims:
+            for claim in store.runs.read_review_view(item, "bo").claims:
                 store.reviews.record(
                     claim.id, "bo", Action.OVERRIDDEN, "idk", CANARY,
                     run=run, judge_verdict=claim.home_verdict.label, saw_judge=True,
@@ -259,7 +259,7 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         store, run = canaries.session.store, canaries.session.run
         assert run is not None
         item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
-        claim = store.runs.review_view(item, "ann").claims[-1].id
+        claim = store.runs.read_review_view(item, "ann").claims[-1].id
         screen.queue_navigator.forget_read_ahead()
         screen.queue_navigator.go_to_entry((item, claim))
         screen.reload()

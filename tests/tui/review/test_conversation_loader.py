@@ -36,7 +36,7 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
 async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        screen.loader.load_next_unlabelled(1)
+        screen.loader.load_next_conversation_with_open_claim(1)
         await pilot.pause(0)
         screen.handle_store_change()
         await calm(pilot)
@@ -51,7 +51,7 @@ async def test_without_a_choice_it_begins_where_a_verdict_is_missing(session: Se
     screen = FakeReviewScreen(session)
     screen.loader.reload()
     await screen.settle()
-    assert session.run == session.store.runs.last_id()
+    assert session.run == session.store.runs.find_newest_run_id()
     assert screen.view is not None
     assert screen.view.item.key == "conv-0147"
     assert screen.chosen == 0
@@ -69,7 +69,7 @@ async def test_a_store_without_runs_says_how_to_begin(tmp_path: Path) -> None:
 
 async def test_the_answer_that_was_chosen_elsewhere_is_gone_to(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    session.choose_item(session.item, turn=3)
+    session.choose_conversation(session.item, turn=3)
     screen.loader.reload()
     await screen.settle()
     assert screen.chosen == 2
@@ -80,7 +80,7 @@ async def test_a_reading_under_other_terms_is_made_again(session: Session) -> No
     screen = await FakeReviewScreen(session).open()
     assert session.item is not None
     early = screen.loader.read_conversation(session.item, None, 0)
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen.loader.show_loaded(early)
     assert screen.view is not None
     assert screen.view.hidden == frozenset(), "not shown: what was painted stays until it is read"
@@ -111,7 +111,7 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
     screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is not before
-    screen.loader.forget_change_stamp()
+    screen.loader.force_reload_at_next_change()
     before = screen.view
     screen.loader.reload_if_changed()
     await screen.settle()
@@ -121,7 +121,7 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
 async def test_a_change_during_a_jump_is_read_behind_it(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     items = session.store.runs.item_ids(screen.view.run.id, "number")  # type: ignore[union-attr]  # it is open
-    session.choose_item(items[1])
+    session.choose_conversation(items[1])
     screen.loader.load(items[1], None, 0)
     screen.loader.read_again()
     waits = [screen.loader.must_reread]
@@ -131,7 +131,7 @@ async def test_a_change_during_a_jump_is_read_behind_it(session: Session) -> Non
 
 
 async def test_the_judge_in_view_is_recorded_once_and_not_while_blind(session: Session) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     assert not session.exposed
     screen.press("B")

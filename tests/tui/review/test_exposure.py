@@ -34,7 +34,7 @@ def app(path: Path) -> FaithApp:
 
 def items(path: Path) -> tuple[ItemId, ...]:
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         return store.runs.item_ids(run)
 
@@ -43,7 +43,7 @@ def knowing(path: Path, reviewer: str = "ann") -> list[bool]:
     """Say of each conversation whether a reviewer has seen the judge's words there."""
     with Store.open(path) as store:
         return [
-            all(claim.seen for claim in store.runs.review_view(item, reviewer).claims)
+            all(claim.seen for claim in store.runs.read_review_view(item, reviewer).claims)
             for item in items(path)
         ]
 
@@ -52,7 +52,7 @@ def found_wrong(path: Path, item: ItemId) -> None:
     """Put one finding on a conversation, which is all that looks wrong."""
     with Store.open(path) as store:
         for each in items(path):
-            view = store.runs.review_view(each, "ann")
+            view = store.runs.read_review_view(each, "ann")
             finding = Finding(FindingKind.PHANTOM, "words", view.claims[0].id, 0, 1)
             found = (finding,) if each == item else ()
             store.findings.save([ItemCheckResult(each, view.item.state, len(view.windows), found)])
@@ -123,8 +123,8 @@ async def test_the_judge_beside_a_final_word_is_known_and_before_it_is_not(
 ) -> None:
     first = items(path)[0]
     with Store.open(path) as store:
-        run = store.runs.last_id()
-        (claim, _) = store.runs.review_view(first, "ann").claims
+        run = store.runs.find_newest_run_id()
+        (claim, _) = store.runs.read_review_view(first, "ann").claims
         store.reviews.record(
             claim.id, "cy", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
         )
@@ -143,11 +143,11 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
 ) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(pilot)
-        run = app.session.store.runs.last_id()
+        run = app.session.store.runs.find_newest_run_id()
         assert run is not None
         app.session.is_judge_hidden = True
         first = items(path)[0]
-        view = app.session.store.runs.review_view(first, "ann")
+        view = app.session.store.runs.read_review_view(first, "ann")
         entries = ((first, view.claims[0].id),)
         app.session.start_queue(ClaimQueue("judge said no", run, entries, reveals_judge=True))
         app.show_screen("review")
@@ -173,7 +173,7 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
 )
 def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool) -> None:
     with Store.open(path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         filter_context = make_filter_context(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
         assert parse_filter(text, filter_context).filter.reveals_judge is tells
@@ -183,7 +183,7 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
     """Draw a blind sample by strata, answer its first claim, and look at the list of queues."""
     app = pilot.app
     assert isinstance(app, FaithApp)
-    store, run = app.session.store, app.session.store.runs.last_id()
+    store, run = app.session.store, app.session.store.runs.find_newest_run_id()
     assert run is not None
     plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 6)
     row = store.samples.add(

@@ -35,7 +35,7 @@ async def test_a_hundred_claims_take_a_hundred_keys(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         store: Store = app.session.store
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
         drawn = make_sample_draw(store.samples.read_frame(run), plan)

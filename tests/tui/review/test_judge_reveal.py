@@ -254,7 +254,7 @@ async def test_b_hides_the_judge_and_shows_it_again(session: Session) -> None:
 async def test_a_look_at_one_claim_is_recorded_and_the_same_key_hides_it_again(
     session: Session,
 ) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     first = screen.claims[0]
     assert screen.press("v")
@@ -302,7 +302,7 @@ async def test_nobody_is_blind_to_what_was_chosen_by_the_judge(session: Session)
 
 
 async def test_a_look_that_could_not_be_saved_is_hidden_again(session: Session) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     first = screen.claims[0]
@@ -317,10 +317,10 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     """What is said where the metrics are refused: in a blind queue `B` alone does nothing."""
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     assert screen.reveal.describe_unhide_keys() == "B stops hiding it"
     entries = ((screen.view.item.id, screen.claims[0]),)
-    session.hide_judge(False)
+    session.set_judge_hidden(False)
     session.start_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
     assert screen.message.endswith("Q leaves the queue")

@@ -28,7 +28,7 @@ async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_p
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         store = app.session.store
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         units = store.samples.read_frame(run)
         entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
@@ -81,7 +81,7 @@ async def test_j_stays_in_a_queue_and_a_click_outside_says_so(
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(pilot)
         store = app.session.store
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         units = store.samples.read_frame(run)
         entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
@@ -111,10 +111,10 @@ async def test_j_stays_in_a_queue_and_a_click_outside_says_so(
 async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
     """Walk through a queue: the last claim of the first conversation, the one of the second."""
     store = session.store
-    run = store.runs.last_id()
+    run = store.runs.find_newest_run_id()
     assert run is not None
     first, second = store.runs.item_ids(run, "number")[:2]
-    claims = [store.runs.review_view(item, "ann").claims for item in (first, second)]
+    claims = [store.runs.read_review_view(item, "ann").claims for item in (first, second)]
     entries = ((first, claims[0][4].id), (second, claims[1][0].id), (first, claims[0][1].id))
     session.start_queue(ClaimQueue("three", run, entries, blind=blind))
     screen = FakeReviewScreen(session)

@@ -61,7 +61,7 @@ async def test_the_judge_is_asked_again_and_its_words_stand_beside_the_first(
 
 def canary(store: Store) -> None:
     """Keep a second word of the judge that is told by its label."""
-    view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
+    view = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann")
     verdict = FreshVerdict(view.item.id, view.claims[0].id, 0, 1, "idk", "idk", None, None, "bo")
     store.calls.add_re_asked_verdict(verdict)
     store.calls.add_re_asked_verdict(replace(verdict, replicate=2, label="no"))
@@ -95,7 +95,7 @@ async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
         assert screen.claim is not None
-        screen.re_ask.confirm_call_cost(screen.claim.id, CallCost(False, 31_200_000, "x"))
+        screen.re_ask.confirm_cost_and_ask_again(screen.claim.id, CallCost(False, 31_200_000, "x"))
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await until(
             pilot,
@@ -103,7 +103,7 @@ async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
         )
         await press(pilot, "n")
         assert screen.re_ask.claim_being_asked is None
-        screen.re_ask.confirm_call_cost(ClaimId(99), CallCost(False, None, ""))
+        screen.re_ask.confirm_cost_and_ask_again(ClaimId(99), CallCost(False, None, ""))
         await pilot.pause()
         assert app.screen is screen, "another claim is chosen by now"
 
@@ -170,11 +170,11 @@ async def test_work_apart_has_a_loop_of_its_own_and_its_errors_come_back() -> No
 async def test_what_is_hidden_is_not_asked_about_and_two_are_not_asked_at_once(
     session: Session,
 ) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     assert screen.press("R")
     assert "the judge is hidden: answer first" in screen.message
-    session.hide_judge(False)
+    session.set_judge_hidden(False)
     await screen.open()
     screen.re_ask.claim_being_asked = screen.claims[1]
     assert screen.press("R")
@@ -186,14 +186,14 @@ async def test_a_cost_that_comes_after_one_moved_on_asks_nothing(session: Sessio
     screen = await FakeReviewScreen(session).open()
     before = screen.claims[0]
     screen.press("j")
-    screen.re_ask.confirm_call_cost(before, CallCost(True, 0, "the price table"))
+    screen.re_ask.confirm_cost_and_ask_again(before, CallCost(True, 0, "the price table"))
     assert screen.re_ask.claim_being_asked is None
     assert not screen.input_queue.windows
 
 
 async def test_what_costs_money_is_asked_only_after_a_yes(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.re_ask.confirm_call_cost(screen.claims[0], CallCost(False, None, ""))
+    screen.re_ask.confirm_cost_and_ask_again(screen.claims[0], CallCost(False, None, ""))
     screen.input_queue.answer(None)
     await screen.settle()
     assert screen.re_ask.claim_being_asked is None

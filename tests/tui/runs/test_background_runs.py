@@ -30,7 +30,7 @@ async def test_one_run_per_metric_one_after_the_other(
     going_on: list[int] = []
 
     def begun(session: Session, run: RunId) -> BackgroundRun:
-        going_on.append(len(session.list_snapshots()))
+        going_on.append(len(session.list_unfinished_run_snapshots()))
         return begin(session, run)
 
     begin = background_runs._begin_background_run
@@ -44,7 +44,7 @@ async def test_one_run_per_metric_one_after_the_other(
             lambda: (
                 not app.session.waiting_runs
                 and len(app.session.process_runs) == 3
-                and not app.session.list_snapshots()
+                and not app.session.list_unfinished_run_snapshots()
             ),
         )
         assert going_on == [0, 0, 0], "never two at once"
@@ -62,7 +62,11 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         await form_of(pilot)
         await press(pilot, "j", "space", "ctrl+s")
         await until(
-            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
+            pilot,
+            lambda: (
+                len(app.session.process_runs) == 2
+                and not app.session.list_unfinished_run_snapshots()
+            ),
         )
         screen = app.screen
         assert isinstance(screen, ProgressScreen)
@@ -80,7 +84,11 @@ async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp)
         runs = next(each for each in app.screen_stack if isinstance(each, RunsScreen))
         await press(pilot, "j", "space", "ctrl+s")
         await until(
-            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
+            pilot,
+            lambda: (
+                len(app.session.process_runs) == 2
+                and not app.session.list_unfinished_run_snapshots()
+            ),
         )
         assert app.session.run == 3
         runs.call_later(runs.show_rows, runs.all_runs)
@@ -140,6 +148,6 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
         await calm(pilot)
         await press(pilot, "home", "r")
         await until(pilot, lambda: app.session.process_runs[-1].run_id in left)
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
     states = [state for _, state, _ in rows(store_path)[1:]]
     assert sorted(states) == [RunState.DONE, RunState.PLANNED], "r begins one of them"

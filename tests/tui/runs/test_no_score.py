@@ -14,12 +14,12 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.conversations.conversation_lines import item_detail_lines
+from faithtui.tui.conversations.conversation_lines import format_conversation_detail_lines
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.claim_rows import claim_list_lines, lay_out_rows
+from faithtui.tui.review.lines.claim_rows import choose_row_layout, claim_list_lines
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.runs.run_details import run_details
+from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.theme.lines import Line
 
 OPENS = "The shop opens at nine."
@@ -45,7 +45,7 @@ def judged(path: Path) -> RunId:
             ]
         )
         options = {"window_size": "1"}
-        run = run_planner.plan_run(
+        run = run_planner.save_planned_run(
             store, RunRequest(metric="turn-faithfulness", judge="offline", options=options)
         )
         asyncio.run(runner.execute_run(store, run, lambda event: None))
@@ -62,19 +62,21 @@ def words(lines: list[Line]) -> str:
 
 
 def view_of(store: Store, run: RunId, place: int) -> ReviewView:
-    return store.runs.review_view(store.runs.item_ids(run)[place], "me")
+    return store.runs.read_review_view(store.runs.item_ids(run)[place], "me")
 
 
 def details(view: ReviewView) -> str:
     wanted = Filter(())
     return words(
-        item_detail_lines(view.item, view.turns, SPEC, 60, blind=view.is_blind, wanted=wanted)
+        format_conversation_detail_lines(
+            view.item, view.turns, SPEC, 60, blind=view.is_blind, wanted=wanted
+        )
     )
 
 
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:
     with Store.open(path) as store:
-        said = words(run_details(store.runs.row(judged), SPEC, 100, KeyNames({})))
+        said = words(run_detail_lines(store.runs.row(judged), SPEC, 100, KeyNames({})))
     assert "1.00 (mean of 1 conversation, each the mean of its windows)" in said
     assert "! 1 conversation undefined: in no mean" in said
     assert "! 2 of 3 windows undefined: in no mean" in said
@@ -108,7 +110,7 @@ def test_an_empty_list_says_why_nothing_is_there_and_what_that_scores(
 ) -> None:
     with Store.open(path) as store:
         small = view_of(store, judged, 0)
-    layout = lay_out_rows(small, ReviewPosition(), 60, 20, SPEC)
+    layout = choose_row_layout(small, ReviewPosition(), 60, 20, SPEC)
     said = words([*claim_list_lines(small, ReviewPosition(), SPEC, layout).lines])
     assert "The judge found no claim here. A window without claims has no score." in said
     assert NO_CLAIMS in said

@@ -100,7 +100,7 @@ async def test_archived_runs_are_found_by_the_filter_and_brought_back(
         assert numbers(app) == [3]
     with Store.open(three) as store:
         assert [row.id for row in store.runs.rows() if row.archived_at is None] == [3]
-        assert store.runs.last_id() == 3
+        assert store.runs.find_newest_run_id() == 3
 
 
 async def test_only_what_failed_is_asked_again(
@@ -117,7 +117,10 @@ async def test_only_what_failed_is_asked_again(
         await press(pilot, "j", "R")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
         await until(
-            pilot, lambda: bool(app.session.process_runs) and not app.session.list_snapshots()
+            pilot,
+            lambda: (
+                bool(app.session.process_runs) and not app.session.list_unfinished_run_snapshots()
+            ),
         )
         await calm(pilot)
     with Store.open(three) as store:
@@ -131,7 +134,7 @@ async def test_two_marked_runs_are_compared(
 ) -> None:
     with Store.open(three) as store:
         for item in store.runs.item_ids(store.runs.rows()[0].id):
-            view = store.runs.review_view(item, "ann")
+            view = store.runs.read_review_view(item, "ann")
             for each in view.claims:
                 store.reviews.record(
                     each.id, "ann", Action.BLIND, "yes",

@@ -23,7 +23,7 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.runs import run_details, run_figures, run_lines
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge, list_next_steps
-from faithtui.tui.runs.run_details import describe_cost, describe_settings
+from faithtui.tui.runs.run_details import describe_changed_settings, describe_cost
 from faithtui.tui.runs.run_lines import run_line
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -175,7 +175,7 @@ def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
 
 def test_options_are_told_in_words() -> None:
     changed = {"penalize_ambiguous_claims": True, "window_size": 3, "threshold": None}
-    assert list(describe_settings(SPEC, changed, "claims")) == [
+    assert list(describe_changed_settings(SPEC, changed, "claims")) == [
         "«idk» counts as failing",
         "windows of 3 interactions",
         "no threshold",
@@ -249,7 +249,7 @@ async def test_scores_are_hidden_on_a_wide_screen_while_one_works_blind(app: Fai
 
 
 def test_how_many_labelled_answers_are_compared_is_said() -> None:
-    drawn = run_details.run_details(row(), METRIC, 200, KeyNames({}), trust=TRUST)
+    drawn = run_details.run_detail_lines(row(), METRIC, 200, KeyNames({}), trust=TRUST)
     told = "\n".join(each.text for each in drawn)
     assert "on 230 of 237 labelled answers, 25 differ" in told
 
@@ -269,7 +269,7 @@ async def test_a_spot_check_begins_from_the_list_of_runs(app: FaithApp, store_pa
 async def test_figures_follow_labels(app: FaithApp, store_path: Path) -> None:
     with Store.open(store_path) as store:
         run = store.runs.rows()[0].id
-        view = store.runs.review_view(store.runs.item_ids(run)[0], "bo")
+        view = store.runs.read_review_view(store.runs.item_ids(run)[0], "bo")
         for claim in view.claims:
             store.reviews.record(
                 claim.id, "bo", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
@@ -283,7 +283,7 @@ async def test_figures_follow_labels(app: FaithApp, store_path: Path) -> None:
 async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.hide_judge(True)
+        app.session.set_judge_hidden(True)
         await press(pilot, "f")
         assert isinstance(app.screen, RunsScreen)
         assert "blind" in status(app)

@@ -7,7 +7,7 @@ from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.samples.queues_screen import can_extend
-from faithtui.tui.samples.sample_lines import queue_details
+from faithtui.tui.samples.sample_lines import queue_detail_lines
 
 POPULATION = Population(
     "s3://bucket/[red]all\x1b[31m",
@@ -47,7 +47,7 @@ ROW = SampleRow(
 
 
 def test_a_queue_says_which_population_it_stands_for() -> None:
-    lines = queue_details(ROW, (), None, 100)
+    lines = queue_detail_lines(ROW, (), None, 100)
     text = "\n".join(line.text for line in lines)
     assert "320 claims of 100 conversations in s3://bucket/[red]all" in text
     assert "10 of 100 conversations (10.0%) could not be judged" in text

@@ -11,16 +11,16 @@ from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
-    plan_for_budget,
-    plan_for_target,
+    plan_fewest_labels_for_target,
+    plan_labels_for_budget,
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.samples.label_plans import read_plan_strata
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
-    close_finished_queue,
-    draw_run_sample,
+    draw_and_save_run_sample,
+    read_outcome_and_close_spot_check,
     read_queue_progress,
 )
 from faithtui.errors import ConfigError
@@ -37,12 +37,12 @@ from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.samples.sample_fields import (
     parse_number,
-    parse_planned_sizes,
+    parse_plan_as_stratum_sizes,
     parse_share,
     parse_stratum_sizes,
 )
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
-from faithtui.tui.theme.lines import width_of
+from faithtui.tui.theme.lines import count_cells_of_pieces
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -158,9 +158,9 @@ async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
 async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        run = app.session.store.runs.last_id()
+        run = app.session.store.runs.find_newest_run_id()
         assert run is not None
-        draw_run_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
+        draw_and_save_run_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
         await press(pilot, "g", "u", "plus")
         assert isinstance(app.screen, ExtendSampleScreen)
         app.screen.query_one("#size", Input).value = "none"
@@ -217,10 +217,10 @@ def samples(store_path: Path) -> list[SampleRow]:
     """One sample of each design and kind, with a hostile name."""
     name = "[b]\x1b[31m\u202enasty\n" + "long " * 50
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         rows = [
-            draw_run_sample(
+            draw_and_save_run_sample(
                 store,
                 run,
                 "ann",
@@ -229,7 +229,7 @@ def samples(store_path: Path) -> list[SampleRow]:
             for each in SamplingDesign
         ]
         rows.append(
-            draw_run_sample(
+            draw_and_save_run_sample(
                 store, run, "ann", SampleRequest(name, SampleKind.SPOT_CHECK, size=20, blind=False)
             )
         )
@@ -247,8 +247,10 @@ def test_lines_fit_and_hold_no_control(
             lines = [
                 sample_lines.queue_header_line(width),
                 sample_lines.queue_line(row, width, True),
-                *sample_lines.queue_details(row, strata, progress, width),
-                *sample_lines.queue_end_lines(close_finished_queue(store, row.id, "ann"), width),
+                *sample_lines.queue_detail_lines(row, strata, progress, width),
+                *sample_lines.queue_end_lines(
+                    read_outcome_and_close_spot_check(store, row.id, "ann"), width
+                ),
                 *sample_lines.no_queues_lines(width, True, KeyNames({})),
                 *sample_lines.no_queues_lines(width, False, KeyNames({})),
                 *sample_lines.draw_preview_lines(
@@ -258,7 +260,7 @@ def test_lines_fit_and_hold_no_control(
             for each in lines:
                 assert "\x1b" not in each.text
                 assert "\u202e" not in each.text
-                assert width_of(each.pieces) <= width or width < 58
+                assert count_cells_of_pieces(each.pieces) <= width or width < 58
 
 
 def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_path: Path) -> None:
@@ -311,7 +313,8 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         row = samples[0]
         queue = ClaimQueue(row.name, row.run, (), sample=row.id)
         app.push_screen(
-            QueueEndDialog(queue, close_finished_queue(store, row.id, "ann")), answers.append
+            QueueEndDialog(queue, read_outcome_and_close_spot_check(store, row.id, "ann")),
+            answers.append,
         )
         await calm(pilot)
         painted = screen_text(app)
@@ -340,7 +343,7 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
         app.screen.query_one("#sizes", Input).value = "plan"
         await calm(pilot)
         basis = read_plan_strata(app.session.store, RunId(1), ["verdict"])
-        planned = plan_for_budget(basis.strata, 4).sizes
+        planned = plan_labels_for_budget(basis.strata, 4).sizes
         await press(pilot, "ctrl+s")
         (row,) = rows_of(app)
         assert {each.name: each.drawn for each in row.strata} == planned
@@ -349,18 +352,18 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
 
 def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
     strata = (PlanStratum("judge no", 100, True, 0.5), PlanStratum("judge yes", 900, False, 0.1))
-    wanted = plan_for_target(strata, PlanTarget(rate=0.05)).sizes
-    assert parse_planned_sizes("plan 0,05", 7, strata) == wanted
-    assert sum(parse_planned_sizes(" plan ", 7, strata).values()) == 7
+    wanted = plan_fewest_labels_for_target(strata, PlanTarget(rate=0.05)).sizes
+    assert parse_plan_as_stratum_sizes("plan 0,05", 7, strata) == wanted
+    assert sum(parse_plan_as_stratum_sizes(" plan ", 7, strata).values()) == 7
     # A fifth of the claims shows the judge: 20 and 180 labels are never there.
     with pytest.raises(ConfigError, match=r"plan 0\.001 cannot be reached: .* give ±0\.0"):
-        parse_planned_sizes("plan 0.001", 7, strata, 0.2)
-    assert parse_planned_sizes("plan 0.015", 7, strata, 0.2)["judge no"] == 100
+        parse_plan_as_stratum_sizes("plan 0.001", 7, strata, 0.2)
+    assert parse_plan_as_stratum_sizes("plan 0.015", 7, strata, 0.2)["judge no"] == 100
     with pytest.raises(ConfigError, match="no label counts"):
-        parse_planned_sizes("plan", 7, strata, 1.0)
+        parse_plan_as_stratum_sizes("plan", 7, strata, 1.0)
     for wrong in ("plan 0", "plan 3"):
         with pytest.raises(ConfigError, match=r"above 0, up to 0\.5"):
-            parse_planned_sizes(wrong, 7, strata)
+            parse_plan_as_stratum_sizes(wrong, 7, strata)
 
 
 def test_a_queue_says_what_holds_however_often_one_looks() -> None:

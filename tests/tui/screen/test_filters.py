@@ -146,13 +146,13 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
     with Store.open(store_path) as store:
         (run,) = store.runs.rows()
         item = store.runs.item_ids(run.id)[0]
-        first, second, *_ = store.runs.review_view(item, "ann").claims
+        first, second, *_ = store.runs.read_review_view(item, "ann").claims
         for claim, word in ((first, "no"), (second, "yes")):
             store.reviews.record(
                 claim.id, "ann", Action.AGREED, word, "a note" if word == "no" else None,
                 run=run.id, judge_verdict="yes", saw_judge=True,
             )  # fmt: skip
-        view = store.runs.review_view(item, "ann")
+        view = store.runs.read_review_view(item, "ann")
         for text in texts:
             filter_context = make_filter_context(run.spec.rule, Scope.CLAIMS)
             wanted = parse_filter(text, filter_context).filter

@@ -23,7 +23,7 @@ class UndoScreen(FakeScreen):
 
 def say(store: Store, reviewer: str = "ann") -> ClaimId:
     """Give a verdict on the first claim."""
-    claim = store.runs.review_view(store.runs.item_ids(RunId(1))[0], reviewer).claims[0].id
+    claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], reviewer).claims[0].id
     store.reviews.record(
         claim, reviewer, Action.BLIND, "no", run=RunId(1), judge_verdict=None, saw_judge=False
     )

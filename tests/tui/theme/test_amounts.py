@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
 from faithtui.tui.theme.amounts import (
-    format_tokens_input,
     format_typed_dollars,
+    format_typed_tokens,
     parse_typed_dollars,
     parse_typed_tokens,
 )
@@ -20,7 +20,7 @@ def test_an_amount_comes_back_as_it_was_typed(nusd: int) -> None:
 
 @given(st.integers(1, 10**12 - 1))
 def test_a_number_of_tokens_does_too(count: int) -> None:
-    assert parse_typed_tokens(format_tokens_input(count)) == count
+    assert parse_typed_tokens(format_typed_tokens(count)) == count
 
 
 @pytest.mark.parametrize(

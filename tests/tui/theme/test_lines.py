@@ -9,11 +9,11 @@ from faithtui.tui.theme.lines import (
     PANE_TEXT_LIMIT,
     Piece,
     align_to_edges,
+    count_cells_of_pieces,
     escape_text,
     fit_text,
     shorten_middle,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -67,8 +67,8 @@ def test_fit_is_exact(text: str, width: int, right: bool) -> None:
 def test_cut_is_never_too_wide(texts: list[str], width: int) -> None:
     pieces = [Piece(make_visible_line(text)) for text in texts]
     kept = truncate_pieces(pieces, width)
-    assert width_of(kept) <= width
-    if width_of(pieces) > width:
+    assert count_cells_of_pieces(kept) <= width
+    if count_cells_of_pieces(pieces) > width:
         assert kept[-1].text.endswith("…")
 
 
@@ -98,4 +98,4 @@ def test_what_is_shortened_in_its_middle_keeps_its_end() -> None:
     assert short == ["04f83…gpt-4o", "04f83…lama-3"]
     assert shorten_middle("short", 12) == "short"
     assert shorten_middle("long enough", 0) == ""
-    assert width_of([Piece(shorten_middle("\u4e2d" * 20, 9))]) <= 9
+    assert count_cells_of_pieces([Piece(shorten_middle("\u4e2d" * 20, 9))]) <= 9

@@ -149,7 +149,7 @@ def draw_y_axis(
     )
 
 
-def fit_label(text: str, cells: int = _LONGEST) -> str:
+def shorten_label(text: str, cells: int = _LONGEST) -> str:
     """Cut a name to the room there is; wide characters take two cells."""
     shown = make_visible_line(text, 4 * cells)
     taken = 0

@@ -186,9 +186,9 @@ def threshold_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
         parts.append(_draw_vertical_mark(x.to_position(better), y, name, top - 6, "wanted"))
     recall, specificity = found.at_current.recall.value, found.at_current.specificity.value
     said = (
-        f"At the threshold in force, {found.current:g}, recall is {_share_text(recall)} and "
+        f"At the threshold in force, {found.current:g}, recall is {_percent_text(recall)} and "
         "specificity "
-        f"{_share_text(specificity)}; over all thresholds recall runs from {first[1]:.0%} to "
+        f"{_percent_text(specificity)}; over all thresholds recall runs from {first[1]:.0%} to "
         f"{last[1]:.0%}."
     )
     return make_plot(id, f"Thresholds for a {unit}", said, top + _HIGH + 46, *parts)
@@ -203,7 +203,7 @@ def _make_step_curve_points(points: Sequence[tuple[float, float]]) -> Iterator[t
         before = x
 
 
-def _share_text(value: float | None) -> str:
+def _percent_text(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.0%}"
 
 

@@ -14,8 +14,8 @@ from faithtui.agreement.documents.plots.axes import (
     draw_rectangle,
     draw_text,
     draw_x_axis,
-    fit_label,
     make_plot,
+    shorten_label,
 )
 from faithtui.agreement.documents.wording import format_breakdown_title, format_slice_key
 from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
@@ -108,7 +108,7 @@ def _make_interval_plot(
     for place, (name, each, n) in enumerate(rows):
         y = top + (place + 0.5) * _STEP
         parts += [
-            draw_text(LABEL_WIDTH - 10, y + 4, fit_label(name), "end", "label"),
+            draw_text(LABEL_WIDTH - 10, y + 4, shorten_label(name), "end", "label"),
             draw_interval(scale, y, each.ci_low, each.ci_high),
             draw_dot(scale.to_position(each.value or 0.0), y, 4.5),
             draw_text(PLOT_WIDTH - 8, y + 4, f"{n:,}", "end", "tick"),

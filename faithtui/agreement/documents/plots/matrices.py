@@ -10,8 +10,8 @@ from faithtui.agreement.documents.plots.axes import (
     draw_line,
     draw_rectangle,
     draw_text,
-    fit_label,
     make_plot,
+    shorten_label,
 )
 from faithtui.agreement.report.model import Agreement, HumanReport, RaterReport
 
@@ -41,12 +41,12 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
     for column, name in enumerate(names):
         parts.append(
             draw_text(
-                left + (column + 0.5) * wide, top - 10, fit_label(name, 12), "middle", "label"
+                left + (column + 0.5) * wide, top - 10, shorten_label(name, 12), "middle", "label"
             )
         )
     for row, (name, counts) in enumerate(zip(names, table.counts, strict=True)):
         y, whole = top + row * high, sum(counts)
-        parts.append(draw_text(left - 12, y + high / 2 + 5, fit_label(name), "end", "label"))
+        parts.append(draw_text(left - 12, y + high / 2 + 5, shorten_label(name), "end", "label"))
         for column, cell in enumerate(counts):
             x = left + column * wide
             own = "same" if row == column else "other"
@@ -119,11 +119,13 @@ def pairwise_kappa_plot(
     parts: list[Child] = []
     for column, name in enumerate(people):
         parts.append(
-            draw_text(left + (column + 0.5) * wide, top - 12, fit_label(name, 9), "middle", "label")
+            draw_text(
+                left + (column + 0.5) * wide, top - 12, shorten_label(name, 9), "middle", "label"
+            )
         )
     for row, name in enumerate(people):
         parts.append(
-            draw_text(left - 12, top + (row + 0.6) * high, fit_label(name), "end", "label")
+            draw_text(left - 12, top + (row + 0.6) * high, shorten_label(name), "end", "label")
         )
         for column, other in enumerate(people[:row]):
             x, y = left + column * wide, top + row * high
@@ -133,7 +135,7 @@ def pairwise_kappa_plot(
     bottom = top + len(people) * high + 8
     parts += [
         draw_line(left, bottom - 4, left + wide * len(people), bottom - 4, "grid"),
-        draw_text(left - 12, bottom + 0.6 * high, fit_label(judge or "judge"), "end", "name"),
+        draw_text(left - 12, bottom + 0.6 * high, shorten_label(judge or "judge"), "end", "name"),
     ]
     for column, name in enumerate(people):
         kappa, n = with_judge[name]

@@ -9,7 +9,7 @@ from faithtui.agreement.documents.plots.axes import (
     draw_interval,
     draw_text,
     draw_x_axis,
-    fit_label,
+    shorten_label,
 )
 from faithtui.agreement.report.trend_points import Trend, TrendPoint
 from faithtui.domain.estimates import Estimate
@@ -73,4 +73,4 @@ def _draw_panel(
 
 
 def _format_run_label(point: TrendPoint) -> str:
-    return fit_label(f"{point.run} {point.judge}")
+    return shorten_label(f"{point.run} {point.judge}")

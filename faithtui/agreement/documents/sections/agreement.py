@@ -8,7 +8,7 @@ from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
     WEIGHTED_SHARES_NOTE,
-    count_text,
+    count_and_noun_text,
     decimal_text,
     estimate_text,
     level_unit_plural,
@@ -16,7 +16,7 @@ from faithtui.agreement.documents.wording import (
     p_value_text,
     share_text,
 )
-from faithtui.agreement.report.missing_figures import explain_class_figure
+from faithtui.agreement.report.missing_figures import explain_missing_class_figure
 from faithtui.agreement.report.model import (
     Agreement,
     AgreementReport,
@@ -93,7 +93,7 @@ def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> I
                 f"{each.judge:,}",
                 f"{each.both:,}",
                 *(
-                    estimate_text(figure, explain_class_figure(figure, each.label))
+                    estimate_text(figure, explain_missing_class_figure(figure, each.label))
                     for figure in (each.precision, each.recall, each.f1)
                 ),
             )
@@ -220,7 +220,7 @@ def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Itera
         return
     yield Paragraph(
         f"{humans.raters} annotators; "
-        f"{count_text(humans.units, f'{one} has', f'{many} have')} labels "
+        f"{count_and_noun_text(humans.units, f'{one} has', f'{many} have')} labels "
         f"of "
         "two or more. Inter-annotator agreement is the most that can be asked of a judge."
     )

@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Table
-from faithtui.agreement.documents.wording import FIGURE_HEADS, count_text, make_estimate_row
+from faithtui.agreement.documents.wording import (
+    FIGURE_HEADS,
+    count_and_noun_text,
+    make_estimate_row,
+)
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
 
 
@@ -18,7 +22,8 @@ def write_evidence_and_extraction_sections(report: AgreementReport) -> Iterator[
 def _write_evidence_overlap(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
     said = (
-        f"On {count_text(found.claims, 'claim', 'claims')} annotators marked the words that decide "
+        f"On {count_and_noun_text(found.claims, 'claim', 'claims')} annotators marked the words "
+        "that decide "
         "the verdict. They are compared with the words of the truths that the judge named for its "
         "own verdict. Each figure is a mean over claims, unweighted."
     )
@@ -42,7 +47,7 @@ def _write_evidence_overlap(found: EvidenceReport) -> Iterator[Block]:
 
 def _write_extraction_recall(found: ExtractionReport) -> Iterator[Block]:
     yield Heading("Claim extraction")
-    answers = count_text(found.answers, "answer", "answers")
+    answers = count_and_noun_text(found.answers, "answer", "answers")
     said = (
         f"Annotators declared {answers} complete: the judge extracted {found.fair:,} of the claims "
         f"in them and missed {found.missed:,}. What was declared complete is no random sample, "

@@ -17,7 +17,7 @@ from faithtui.agreement.documents.header import ReportHeader, list_option_texts
 from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
-    count_text,
+    count_and_noun_text,
     decimal_text,
     join_alternatives,
     level_unit_plural,
@@ -92,7 +92,7 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
     if needed is None:
         return "The number of missing labels is unknown."
     if needed < left:
-        return f"About {count_text(needed, 'more label is', 'more labels are')} needed."
+        return f"About {count_and_noun_text(needed, 'more label is', 'more labels are')} needed."
     if not left:
         return f"All {units} are labelled: a narrower interval takes other conversations."
     return (
@@ -164,11 +164,12 @@ def _describe_confidence_sequences(found: ConfidenceSequences, level: float) -> 
     words = (
         f"However often one looked since the first label ({level:.0%}, this run): the share that "
         f"passes is {rate}, and of unfaithful claims the judge flags {recall}. This rests on "
-        f"{count_text(found.labels, 'label', 'labels')} in the drawn order."
+        f"{count_and_noun_text(found.labels, 'label', 'labels')} in the drawn order."
     )
     if found.later:
         words += (
-            f" {count_text(found.later, 'label', 'labels')} after the first claim without an "
+            f" {count_and_noun_text(found.later, 'label', 'labels')} after the first claim "
+            "without an "
             "answer cannot count."
         )
     return words

@@ -8,7 +8,7 @@ from faithtui.agreement.documents.sections.errors import make_detection_table
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
-    count_text,
+    count_and_noun_text,
     decimal_text,
     make_estimate_row,
     p_value_text,
@@ -35,7 +35,8 @@ def write_score_section(report: AgreementReport) -> Iterator[Block]:
     if found.answers:
         yield Heading("Answers", 3)
         yield Paragraph(
-            f"Of {count_text(found.answers, 'answer', 'answers')} that annotators labelled "
+            f"Of {count_and_noun_text(found.answers, 'answer', 'answers')} that annotators "
+            "labelled "
             "or rated, "
             f"{found.n_vacuous:,} have no claims and {found.unscored:,} no score."
         )
@@ -47,14 +48,14 @@ def write_score_section(report: AgreementReport) -> Iterator[Block]:
                 make_estimate_row(
                     "AUROC, answers that pass against those that fail by human label", found.auroc
                 ),
-                *_mean_rows(found.judge_mean, found.human_mean, found.spearman.n),
+                *_mean_score_rows(found.judge_mean, found.human_mean, found.spearman.n),
             ),
         )
     elif not report.unit_scores:
         yield Paragraph("Nothing with a score is labelled.")
 
 
-def _mean_rows(judge: float | None, human: float | None, n: int) -> Iterator[tuple[str, ...]]:
+def _mean_score_rows(judge: float | None, human: float | None, n: int) -> Iterator[tuple[str, ...]]:
     for name, value in (("mean, judge", judge), ("mean, human labels", human)):
         if value is not None:
             yield name, decimal_text(value), f"{n:,}", ""
@@ -64,7 +65,7 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
     one, many = found.level.value, f"{found.level.value}s"
     yield Heading(many.capitalize(), 3)
     yield Paragraph(
-        f"{count_text(found.n, one, many)} with a score of both; left out: "
+        f"{count_and_noun_text(found.n, one, many)} with a score of both; left out: "
         f"{found.n_partially_labelled:,} labelled in part, "
         f"{found.n_vacuous:,} without anything to judge, {found.unscored:,} without a score."
     )
@@ -80,7 +81,7 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
         f"The judge's score of a {one}, and the same formula on human labels",
         FIGURE_HEADS,
         (
-            *_mean_rows(found.judge_mean, found.human_mean, found.n),
+            *_mean_score_rows(found.judge_mean, found.human_mean, found.n),
             make_estimate_row("judge minus human", found.bias),
             make_estimate_row("absolute difference", found.mae),
             ("limits of agreement, 1.96 standard deviations", spread, f"{found.n:,}", ""),
@@ -193,7 +194,7 @@ def write_perturbation_section(report: AgreementReport) -> Iterator[Block]:
         if found.same_judge
         else (" The run was judged by another version of this judge, or with other parameters.")
     )
-    claims = count_text(found.claims, "labelled claim", "labelled claims")
+    claims = count_and_noun_text(found.claims, "labelled claim", "labelled claims")
     yield Paragraph(
         f"{claims} changed a little (seed {found.seed}) and put to {found.judge}. Changes that "
         "break a claim are made of supported ones that it called yes; an injected instruction "
@@ -230,10 +231,10 @@ def write_second_judge_section(report: AgreementReport) -> Iterator[Block]:
     if found is None:
         yield Paragraph("No second run was compared.")
         return
-    yield from _write_two_judges(found)
+    yield from _write_judge_comparison(found)
 
 
-def _write_two_judges(found: ComparisonReport) -> Iterator[Block]:
+def _write_judge_comparison(found: ComparisonReport) -> Iterator[Block]:
     a, b = f"A: {found.a}", f"B: {found.b}"
     yield Paragraph(f"{a}. {b}.")
     yield Paragraph(

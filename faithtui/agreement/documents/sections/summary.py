@@ -15,7 +15,7 @@ from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.plots.report_plots import coverage_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
-    count_text,
+    count_and_noun_text,
     decimal_text,
     estimate_text,
     label_dates_and_guidelines_text,
@@ -76,7 +76,7 @@ def write_population_section(report: AgreementReport) -> Iterator[Block]:
         ),
     )
     if found.slices:
-        left_out = f"; {count_text(found.few, 'part has', 'parts have')} too few labels"
+        left_out = f"; {count_and_noun_text(found.few, 'part has', 'parts have')} too few labels"
         yield Table(
             f"Share of {many} that pass, by part of the population{left_out if found.few else ''}",
             ("by", "part", many, "labelled", "passing, by the judge", "corrected"),
@@ -116,7 +116,7 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
     )
     yield table if drawn is None else PlotWithTable(drawn, table)
     yield Paragraph(
-        f"{count_text(header.windows, 'window', 'windows')} in the run, "
+        f"{count_and_noun_text(header.windows, 'window', 'windows')} in the run, "
         f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
         f"nothing to judge in {header.vacuous_windows:,}."
     )
@@ -131,11 +131,11 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
         if level.coverage.units:
             yield _make_verdict_table(level)
     for level in levels:
-        yield from _write_design(level)
+        yield from _write_sampling_design(level)
         if level.level in header.provenance:
             facts = label_dates_and_guidelines_text(header.provenance[level.level])
             yield Paragraph(f"{level_unit_plural(level).capitalize()}: {facts}")
-    yield from _write_raters(report)
+    yield from _write_annotator_table(report)
 
 
 _COUNTS = (
@@ -184,7 +184,7 @@ def _make_verdict_table(level: LevelReport) -> Table:
     return Table(f"Labels by what the judge says: {level_unit_plural(level)}", heads, rows)
 
 
-def _write_design(level: LevelReport) -> Iterator[Block]:
+def _write_sampling_design(level: LevelReport) -> Iterator[Block]:
     if not level.coverage.units:
         return
     yield Paragraph(f"{level_unit_plural(level).capitalize()}: {describe_design(level)}")
@@ -261,7 +261,7 @@ def _labelled_count_text(coverage: Coverage) -> str:
     return f"{coverage.reviewed:,} labelled"
 
 
-def _write_raters(report: AgreementReport) -> Iterator[Block]:
+def _write_annotator_table(report: AgreementReport) -> Iterator[Block]:
     if not report.raters:
         return
     yield Table(

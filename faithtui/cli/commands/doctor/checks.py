@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.agreement.rating_scales import is_listed_scale
-from faithtui.cli.output import format_counts, plural
+from faithtui.agreement.rating_scales import is_known_scale
+from faithtui.cli.output import format_row_counts_line, plural
 from faithtui.cli.run_environment import environment_from_settings
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
@@ -20,7 +20,7 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.judges.registry import find_missing_key_variable
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
@@ -63,7 +63,7 @@ def run_checks(
         DoctorCheck("faithtui", None, f"{version('faithtui')}, Python {sys.version.split()[0]}"),
         DoctorCheck("settings", None, _format_settings_path()),
         *_check_store(store, settings),
-        *(_check_key(name) for name in VARIABLES),
+        *(_check_api_key_is_set(name) for name in VARIABLES),
         DoctorCheck("prices", None, f"of {environment.prices.sources}"),
         _check_judge(ref, address, environment, settings, offline=offline),
         DoctorCheck("log", None, str(log_dir() / LOG_FILE)),
@@ -98,10 +98,12 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
                 yield DoctorCheck(
                     "labels", None, f"state {opened.bundles.hash_all_current_labels()}"
                 )
-                yield from map(_describe_misread, opened.conversations.list_misread_labels())
+                yield from map(
+                    _make_misread_labels_check, opened.conversations.list_misread_labels()
+                )
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
-                    gone = format_counts(each.counts)
+                    gone = format_row_counts_line(each.counts)
                     words = f"{each.kind} by {each.deleted_by}, {when} UTC: {gone}"
                     yield DoctorCheck("deleted", None, words)
             elif not opened.is_read_only:
@@ -133,11 +135,11 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
         yield DoctorCheck("rights", None, text)
 
 
-def _describe_misread(found: MisreadLabels) -> DoctorCheck:
+def _make_misread_labels_check(found: MisreadLabels) -> DoctorCheck:
     raw, stored, meant = found.example
     way = (
         "delete the data set and import the file again"
-        if is_listed_scale(found.scale)
+        if is_known_scale(found.scale)
         else f"import the file again with `--scale {found.scale}=SCALE`, whose labels count then"
     )
     text = (
@@ -148,7 +150,7 @@ def _describe_misread(found: MisreadLabels) -> DoctorCheck:
     return DoctorCheck("labels", None, text)
 
 
-def _check_key(name: str) -> DoctorCheck:
+def _check_api_key_is_set(name: str) -> DoctorCheck:
     there = bool(os.environ.get(name, "").strip())
     return DoctorCheck(name, None, "set (not shown)" if there else "not set")
 
@@ -163,7 +165,7 @@ def _check_judge(
 ) -> DoctorCheck:
     """Put two small questions to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
-    if offline and not is_part_of_program(ref):
+    if offline and not is_in_process_judge(ref):
         try:
             variable = find_missing_key_variable(ref, base_url, os.environ)
         except FaithtuiError as error:

@@ -62,7 +62,7 @@ def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     Raises:
         ExportError: The file is a store, is there already, or cannot be written.
     """
-    parts = dict(_make_parts(store))
+    parts = dict(_make_bundle_files(store))
     with (
         write_atomically(file, force=force) as new,
         zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
@@ -75,7 +75,7 @@ def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     return 0
 
 
-def _make_parts(store: Path | None) -> Iterator[tuple[str, str]]:
+def _make_bundle_files(store: Path | None) -> Iterator[tuple[str, str]]:
     """Make each file of the bundle."""
     clean = make_secret_filter(os.environ).redact_line
     home = str(Path.home())
@@ -94,14 +94,14 @@ def _make_parts(store: Path | None) -> Iterator[tuple[str, str]]:
     except ConfigError as error:
         yield "settings.json", dump_json({"cannot be read": str(error)})
         return
-    yield "settings.json", dump_json(_collect_settings(configured))
+    yield "settings.json", dump_json(_collect_safe_settings(configured))
     yield "store.json", dump_json(_count_store_rows(store, configured))
     named = [
         asdict(each) | {"name": each.name.partition(" ")[0]}
         for each in run_checks(store, "offline", None, offline=True)
     ]
     yield "doctor.json", dump_json(named)
-    for number, path in enumerate(_find_logs()):
+    for number, path in enumerate(_list_log_files()):
         text = path.read_text(encoding="utf-8", errors="replace")
         yield f"log/{number}-{path.name}", redact_text(text)
 
@@ -120,7 +120,7 @@ def _collect_versions() -> dict[str, object]:
     }
 
 
-def _collect_settings(configured: SettingsWithOrigins) -> Mapping[str, object]:
+def _collect_safe_settings(configured: SettingsWithOrigins) -> Mapping[str, object]:
     return {
         name: getattr(configured.settings, name)
         if name in _SAFE_SETTINGS
@@ -143,7 +143,7 @@ def _count_store_rows(named: Path | None, configured: SettingsWithOrigins) -> di
         return {"cannot be read": f"{type(error).__name__}"}
 
 
-def _find_logs() -> list[Path]:
+def _list_log_files() -> list[Path]:
     """List the log files, the newest first. That of prompts is none of them."""
     found = [path for path in log_dir().glob(f"{LOG_FILE}*") if path.is_file()]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

@@ -166,7 +166,7 @@ def export(
         )
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
-    kind = _BUNDLE if what == "labels" and not _is_flat(form, output) else what
+    kind = _BUNDLE if what == "labels" and not _is_flat_format_wanted(form, output) else what
     _refuse_other_options(what, kind, [option for option, is_given in given.items() if is_given])
     if what == "ragas" and output is not None and output.suffix != ".json":
         raise ConfigError(
@@ -198,7 +198,7 @@ def export(
         print_file_name(target, as_json=options.json)
 
 
-def _is_flat(form: str | None, output: Path | None) -> bool:
+def _is_flat_format_wanted(form: str | None, output: Path | None) -> bool:
     """Whether labels are wanted as rows: as asked, else by the end of the file's name."""
     if form is None:
         return output is not None and output.suffix.lower() in (".csv", ".parquet")
@@ -229,14 +229,14 @@ def _export_bundle(
     force: bool,
 ) -> None:
     """Write a label bundle into a file, or to stdout."""
-    from faithtui.engine.review.label_bundles import export_labels, iter_bundle_lines
+    from faithtui.engine.review.label_bundles import iter_bundle_lines, write_bundle_file
 
     with open_store(options.store) as opened:
         chosen = None if run is None else read_run_id(opened, run)
         if target is None:
             print_file_content(iter_bundle_lines(opened, chosen, reviewers))
         else:
-            export_labels(opened, target, chosen, reviewers, force=force)
+            write_bundle_file(opened, target, chosen, reviewers, force=force)
 
 
 def _export_examples_or_ragas(
@@ -251,11 +251,11 @@ def _export_examples_or_ragas(
     """Write examples or ragas' annotations of a run into a file, or to stdout."""
     from faithtui.config import load_settings
     from faithtui.engine.review.samples.splits import record_test_opening
-    from faithtui.output_files import check_target, write_text
+    from faithtui.output_files import refuse_unwritable_target, write_text
 
     settings = load_settings()
     if target is not None:
-        check_target(target, force=force)
+        refuse_unwritable_target(target, force=force)
     with open_store(options.store, settings) as opened:
         opened.refuse_changed_rows()
         run = read_run_id(opened, named)
@@ -294,10 +294,10 @@ def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") 
 
 
 def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None") -> Iterable[str]:
-    from faithtui.engine.exports.ragas_annotations import collect_annotated_answers
-    from faithtui.formats.writers.ragas_annotations import ragas_json
+    from faithtui.engine.exports.ragas_annotations import collect_fully_reviewed_answers
+    from faithtui.formats.writers.ragas_annotations import format_annotations_json
 
-    found = collect_annotated_answers(store, run, split)
+    found = collect_fully_reviewed_answers(store, run, split)
     print_to_stderr(
         f"{plural(len(found.answers), 'answer')} of which every statement has a human label"
     )
@@ -309,7 +309,7 @@ def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None")
         print_to_stderr(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
     if not (found.answers or found.unfinished or found.unfair):
         print_to_stderr(_explain_missing_labels(run, split))
-    return [ragas_json(found.answers)]
+    return [format_annotations_json(found.answers)]
 
 
 def _explain_missing_labels(run: "RunId", split: "Split | None") -> str:

@@ -54,11 +54,11 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
     from faithtui.domain.ids import SampleId
     from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest
     from faithtui.engine.review.samples.splits import record_test_opening
-    from faithtui.output_files import check_target
+    from faithtui.output_files import refuse_unwritable_target
 
     settings = load_settings()
     if order.target is not None and order.what != "dataset":
-        check_target(order.target, force=order.force)
+        refuse_unwritable_target(order.target, force=order.force)
     with open_store(options.store, settings) as opened:
         opened.refuse_changed_rows()
         run = read_run_id(opened, order.run)
@@ -81,26 +81,28 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
 
 
 def _write_export_files(exporter: "RunExporter", order: RunExportOrder) -> Sequence[Path]:
-    from faithtui.engine.exports.run_exports import find_flat_format
+    from faithtui.engine.exports.run_exports import choose_export_file_format
     from faithtui.output_files import write_text
 
     target = order.target
     if order.what == "dataset":
         if target is None:
             raise ConfigError("a dataset is a folder; name it with -o FOLDER")
-        form = find_flat_format(order.form, None, "jsonl")
+        form = choose_export_file_format(order.form, None, "jsonl")
         if form == "csv":
             raise ConfigError("a dataset is in jsonl or parquet; csv has no lists")
-        return exporter.write_dataset(target, form, licence=order.licence, force=order.force)
+        return exporter.write_hugging_face_dataset(
+            target, form, licence=order.licence, force=order.force
+        )
     if order.what in ("claims", "labels"):
         kind: FlatKind = "claims" if order.what == "claims" else "labels"
-        form = find_flat_format(order.form, target, "jsonl")
+        form = choose_export_file_format(order.form, target, "jsonl")
         if target is None:
             if form == "parquet":
                 raise ConfigError("parquet is no text; name a file with -o FILE")
-            print_file_content(exporter.iter_flat_text(kind, form))
+            print_file_content(exporter.iter_jsonl_or_csv_text(kind, form))
         else:
-            exporter.write_flat_file(kind, form, target, force=order.force)
+            exporter.write_jsonl_or_csv_file(kind, form, target, force=order.force)
     elif target is None:
         print_file_content(exporter.iter_results_for_other_tool(order.what))
     else:

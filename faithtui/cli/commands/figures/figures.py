@@ -32,11 +32,11 @@ def figures(
     Example: faithtui figures labelled.jsonl
     """
     from faithtui.cli.commands.figures.figures_json import figures_json
-    from faithtui.cli.commands.figures.tables import print_data_set
+    from faithtui.cli.commands.figures.tables import print_data_set_figures
     from faithtui.domain.estimates import LEVEL
 
     parts = [tuple(files)] if together else [(path,) for path in files]
-    sets = [_read_data_set(part) for part in parts]
+    sets = [_read_and_compute_figures(part) for part in parts]
     if merge_common_options(context, None, json).json:
         print_json(
             {
@@ -55,10 +55,10 @@ def figures(
     for number, each in enumerate(sets):
         if number:
             print_text("")
-        print_data_set(each)
+        print_data_set_figures(each)
 
 
-def _read_data_set(files: tuple[Path, ...]) -> "DataSetFigures":
+def _read_and_compute_figures(files: tuple[Path, ...]) -> "DataSetFigures":
     """Read files that are counted together, and compute their figures.
 
     Raises:

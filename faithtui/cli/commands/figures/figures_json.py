@@ -23,12 +23,12 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
         "labels": dict(rated.counts),
         "left_out": dict(rated.left_out),
         "not_assigned": rated.not_assigned,
-        "between_people": [_people_json(each) for each in figures.people],
+        "between_people": [_annotator_agreement_json(each) for each in figures.people],
         "judges": [_judge_json(each) for each in figures.judges],
     }
 
 
-def _people_json(people: AnnotatorFigures) -> dict[str, object]:
+def _annotator_agreement_json(people: AnnotatorFigures) -> dict[str, object]:
     return {
         "reading": people.view.reading.value,
         "categories": list(people.view.categories),
@@ -36,8 +36,8 @@ def _people_json(people: AnnotatorFigures) -> dict[str, object]:
         "alpha_nominal": value_json(people.alpha_nominal),
         "alpha_ordinal": value_json(people.alpha_ordinal),
         "gwet_ac1": value_json(people.ac1),
-        "mean_pairwise_kappa": _point_json(people.mean_kappa),
-        "mean_pairwise_kappa_weighted_by_n": _point_json(people.weighted_kappa),
+        "mean_pairwise_kappa": _value_or_reason_json(people.mean_kappa),
+        "mean_pairwise_kappa_weighted_by_n": _value_or_reason_json(people.weighted_kappa),
         "pairs": [
             {"first": pair.first, "second": pair.second, "cohen_kappa": value_json(pair.kappa)}
             for pair in people.pairs
@@ -68,13 +68,13 @@ def _detection_json(detection: ScoreDetection) -> dict[str, object]:
         "people_fail": detection.failed,
         "auroc": value_json(detection.auroc),
         "balanced_accuracy_at_0.5": value_json(detection.balanced_accuracy),
-        "best_threshold_same_labels": _point_json(detection.best_threshold),
-        "balanced_accuracy_best_same_labels": _point_json(detection.best),
+        "best_threshold_same_labels": _value_or_reason_json(detection.best_threshold),
+        "balanced_accuracy_best_same_labels": _value_or_reason_json(detection.best),
         "balanced_accuracy_cross_validated": value_json(detection.cross_validated),
     }
 
 
-def _point_json(point: Point) -> dict[str, object]:
+def _value_or_reason_json(point: Point) -> dict[str, object]:
     if isinstance(point, Reason):
         return {"value": None, "reason": point.value}
     return {"value": point, "reason": None}

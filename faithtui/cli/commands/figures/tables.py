@@ -29,7 +29,7 @@ class DataSetFigures:
     scales: tuple[ScaleFigures, ...]
 
 
-def print_data_set(data: DataSetFigures) -> None:
+def print_data_set_figures(data: DataSetFigures) -> None:
     """Print the figures of each scale."""
     names = " + ".join(make_visible_line(path.name) for path in data.files)
     print_text(f"== {names}: {plural(data.conversations, 'conversation')}")
@@ -60,7 +60,7 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
         f"{plural(people, 'annotator')}"
     )
     counts = ", ".join(f"{level} ({count})" for level, count in rated.counts.items())
-    yield f"labels, worst to best: {counts}; {_format_passing(rule)}"
+    yield f"labels, worst to best: {counts}; {_format_passing_levels(rule)}"
     if rated.left_out:
         left = ", ".join(
             f"{make_visible_line(word)} ({count})" for word, count in rated.left_out.items()
@@ -72,7 +72,7 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
         yield "judges' scores are of whole answers and these labels of claims, so not compared"
 
 
-def _format_passing(rule: ScaleConvention) -> str:
+def _format_passing_levels(rule: ScaleConvention) -> str:
     words = " and ".join(rule.passing)
     return f"{words} {'pass' if len(rule.passing) > 1 else 'passes'}"
 

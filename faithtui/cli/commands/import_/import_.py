@@ -98,11 +98,13 @@ def import_(
     from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.dataset_import import import_files
     from faithtui.formats.readers.datasets import FormatChoice
-    from faithtui.formats.readers.values.suggestions import read_key_map
+    from faithtui.formats.readers.values.suggestions import parse_map_options
 
     options = merge_common_options(context, store, json)
-    choice = FormatChoice(_check_format(format_), read_key_map(mapped or []), _read_scales(scale))
-    with _open_target(options.store, create=not dry_run) as opened:
+    choice = FormatChoice(
+        _check_format_name(format_), parse_map_options(mapped or []), _parse_scale_options(scale)
+    )
+    with _open_store_for_import(options.store, create=not dry_run) as opened:
         result = import_files(
             opened,
             paths,
@@ -149,15 +151,15 @@ def import_(
         raise typer.Exit(InputError.exit_code)
 
 
-def _check_format(name: str) -> str:
-    from faithtui.formats.readers.registry import AUTO, find_reader
+def _check_format_name(name: str) -> str:
+    from faithtui.formats.readers.registry import AUTO, get_reader_by_name
 
     if name != AUTO:
-        find_reader(name)
+        get_reader_by_name(name)
     return name
 
 
-def _read_scales(given: list[str] | None) -> dict[str, str]:
+def _parse_scale_options(given: list[str] | None) -> dict[str, str]:
     """Read `--scale SCORE=SCALE`.
 
     Raises:
@@ -184,7 +186,7 @@ def _read_scales(given: list[str] | None) -> dict[str, str]:
 
 
 @contextmanager
-def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]":
+def _open_store_for_import(named: Path | None, *, create: bool) -> "Iterator[Store | None]":
     """Open the store; None for a dry run where there is none."""
     if not create and not choose_store_path(named).exists():
         yield None

@@ -27,13 +27,13 @@ def preview_lines(conversation: Conversation) -> list[str]:
     for rating in conversation.ratings[:_MOST_TURNS]:
         about = "the answer" if rating.claim is None else f"“{rating.claim}”"
         lines.append(
-            _fit(
+            _shorten_to_width(
                 f"  label of {rating.annotator} on turn {rating.turn + 1}, {about}: {rating.label} "
                 f"({rating.scale})"
             )
         )
     if conversation.metadata:
-        lines.append(_fit(f"  metadata: {', '.join(map(str, conversation.metadata))}"))
+        lines.append(_shorten_to_width(f"  metadata: {', '.join(map(str, conversation.metadata))}"))
     return lines
 
 
@@ -46,13 +46,13 @@ def _turn_lines(position: int, turn: Turn) -> list[str]:
         lines.append(f"      passages: {len(found) or 'none were retrieved'}")
         for number, document in enumerate(found, start=1):
             source = "" if document.source is None else f" ({document.source})"
-            lines.append(_fit(f"      {number}{source} {document.text}"))
+            lines.append(_shorten_to_width(f"      {number}{source} {document.text}"))
     if turn.images:
         lines.append(f"      images: {len(turn.images)}")
     return lines
 
 
-def _fit(text: str) -> str:
+def _shorten_to_width(text: str) -> str:
     return make_visible_line(text, _WIDTH)
 
 

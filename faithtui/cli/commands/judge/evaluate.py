@@ -10,8 +10,8 @@ import typer
 from faithtui.cli.commands.judge.wanted_judge import (
     ConcurrencyOption,
     JudgeOption,
-    open_wanted_judge,
-    read_claims_of_file,
+    open_typed_or_configured_judge,
+    read_labelled_claims_from_file,
 )
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
 from faithtui.cli.shared_options import BaseUrlOption, JsonOption, merge_common_options
@@ -45,13 +45,13 @@ def evaluate(
     import asyncio
 
     from faithtui.engine.judge_trials import (
-        compute_family_figures,
-        compute_total_figures,
+        compute_accuracy_by_family,
+        compute_accuracy_of_all_families,
         judge_labelled_claims,
     )
 
-    claims = read_claims_of_file(file)
-    ref, opening, limiters = open_wanted_judge(judge, base_url)
+    claims = read_labelled_claims_from_file(file)
+    ref, opening, limiters = open_typed_or_configured_judge(judge, base_url)
 
     async def ask() -> "tuple[list[FamilyFigures], FamilyFigures]":
         async with opening as opened:
@@ -62,7 +62,9 @@ def evaluate(
                 concurrency=concurrency,
                 limiter=limiters.get_limiter(opened.account),
             )
-        return compute_family_figures(claims, verdicts), compute_total_figures(claims, verdicts)
+        return compute_accuracy_by_family(claims, verdicts), compute_accuracy_of_all_families(
+            claims, verdicts
+        )
 
     families, total = asyncio.run(ask())
     if merge_common_options(context, None, json).json:

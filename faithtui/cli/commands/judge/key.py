@@ -29,10 +29,10 @@ def set_key(name: KeyName) -> None:
 
     Example: faithtui judge key set openai
     """
-    from faithtui.judges.providers.api_keys import SERVICE, store_key
+    from faithtui.judges.providers.api_keys import SERVICE, save_key_in_keyring
 
     variable = parse_key_variable(name)
-    store_key(variable, _prompt_for_key(variable))
+    save_key_in_keyring(variable, _prompt_for_key(variable))
     print_to_stderr(f"{variable} is in the system's keyring (service {SERVICE})")
     if os.environ.get(variable, "").strip():
         print_to_stderr(f"{variable} is set in the environment too, which goes before the keyring")
@@ -47,7 +47,7 @@ def forget_key(name: KeyName) -> None:
     from faithtui.judges.providers import api_keys
 
     variable = parse_key_variable(name)
-    there = api_keys.delete_key(variable)
+    there = api_keys.delete_key_from_keyring(variable)
     print_to_stderr(f"{variable} is {'no longer' if there else 'not'} in the system's keyring")
 
 

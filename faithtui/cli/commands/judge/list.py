@@ -92,11 +92,11 @@ def format_model_names(models: Sequence[str]) -> str:
 
 
 def _list_plugins() -> list[JudgeListing]:
-    from faithtui.judges.plugins import find_plugins
+    from faithtui.judges.plugins import list_judge_plugins
     from faithtui.judges.providers.endpoints import BUILT_IN
 
     found = []
-    for name, points in sorted(find_plugins().items()):
+    for name, points in sorted(list_judge_plugins().items()):
         packages = ", ".join(sorted({point.dist.name for point in points if point.dist}))
         what = f"added by {packages}" if packages else "added by a package"
         state = "ready"

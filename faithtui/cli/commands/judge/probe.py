@@ -10,8 +10,8 @@ import typer
 from faithtui.cli.commands.judge.wanted_judge import (
     ConcurrencyOption,
     JudgeOption,
-    open_wanted_judge,
-    read_claims_of_file,
+    open_typed_or_configured_judge,
+    read_labelled_claims_from_file,
 )
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
 from faithtui.cli.shared_options import BaseUrlOption, JsonOption, StoreOption, merge_common_options
@@ -54,22 +54,22 @@ def probe(
     """
     import asyncio
 
-    from faithtui.engine.judge_trials import probe_judge
+    from faithtui.engine.judge_trials import probe_verdict_stability
 
     options = merge_common_options(context, store, json)
     if (file is None) == (run is None):
         raise ConfigError("give either FILE.jsonl or --run RUN: whose claims are to be changed")
     claims = (
-        read_claims_of_file(file)
+        read_labelled_claims_from_file(file)
         if file is not None
-        else _read_claims_of_run(str(run), options.store)
+        else _read_labelled_claims_of_run(str(run), options.store)
     )[:limit]
-    ref, opening, limiters = open_wanted_judge(judge, base_url)
+    ref, opening, limiters = open_typed_or_configured_judge(judge, base_url)
 
     async def ask() -> "tuple[str, list[ProbeFigures]]":
         async with opening as opened:
             limiter = limiters.get_limiter(opened.account)
-            figures = await probe_judge(
+            figures = await probe_verdict_stability(
                 opened, claims, seed, concurrency=concurrency, limiter=limiter
             )
             return opened.fingerprint, figures
@@ -87,10 +87,10 @@ def probe(
         )
         return
     print_to_stderr(f"{ref}, {plural(len(claims), 'claim')}")
-    _print_probes(figures)
+    _print_change_shares_per_probe_kind(figures)
 
 
-def _read_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, ...]":
+def _read_labelled_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, ...]":
     """Read the claims of a run that annotators gave a verdict on.
 
     Raises:
@@ -114,7 +114,7 @@ def _read_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, .
     return claims
 
 
-def _print_probes(figures: "Sequence[ProbeFigures]") -> None:
+def _print_change_shares_per_probe_kind(figures: "Sequence[ProbeFigures]") -> None:
     print_table(
         [
             Column("change", flexible=True),

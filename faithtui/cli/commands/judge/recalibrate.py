@@ -84,7 +84,7 @@ def recalibrate(
     settings = load_settings()
     with open_store(options.store, settings) as opened:
         if withdraw:
-            _withdraw_recalibration(opened, as_json=options.json)
+            _restore_shipped_judge_and_print(opened, as_json=options.json)
             return
         wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
         if not options.json:
@@ -98,7 +98,7 @@ def recalibrate(
             use_recalibration_in_new_runs(opened, wanted, reviewer)
         stored = find_current_recalibration(opened), find_current_threshold(opened)
     if options.json:
-        print_json(_as_json(wanted, *stored))
+        print_json(_preview_to_json(wanted, *stored))
     elif is_applied:
         print_to_stderr(
             "applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw"
@@ -109,7 +109,7 @@ def recalibrate(
         print_to_stderr(f"nothing was changed{'' if changes else way}")
 
 
-def _withdraw_recalibration(opened: "Store", *, as_json: bool) -> None:
+def _restore_shipped_judge_and_print(opened: "Store", *, as_json: bool) -> None:
     from faithtui.engine.review.recalibration import restore_shipped_judge
 
     was_there = restore_shipped_judge(opened)
@@ -174,18 +174,22 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         )
     _print_threshold_effect(wanted.verdicts)
     if wanted.in_force is not None:
-        print_text(f"probabilities in force now: recalibrated on {_format_origin(wanted.in_force)}")
+        print_text(
+            "probabilities in force now: recalibrated on "
+            f"{_format_labels_reviewer_and_date(wanted.in_force)}"
+        )
     if wanted.threshold_in_force is not None:
-        from faithtui.engine.review.recalibration import read_threshold
+        from faithtui.engine.review.recalibration import read_yes_probability_threshold
 
         stored = wanted.threshold_in_force
         print_text(
-            f"verdicts in force now: yes from {read_threshold(stored):.2f}, chosen on "
-            f"{_format_origin(stored)}"
+            f"verdicts in force now: yes from {read_yes_probability_threshold(stored):.2f}, "
+            "chosen on "
+            f"{_format_labels_reviewer_and_date(stored)}"
         )
 
 
-def _format_origin(stored: "StoredRecalibration") -> str:
+def _format_labels_reviewer_and_date(stored: "StoredRecalibration") -> str:
     labels = plural(stored.labels, "label")
     return f"{labels} by {stored.reviewer}, {stored.created_at:%Y-%m-%d}"
 
@@ -241,25 +245,25 @@ def _make_bin_rows(
         rows.append(
             (
                 f"{edges.low:.1f} to {edges.high:.1f}",
-                *_bin_cells(old.get(low)),
-                *_bin_cells(new.get(low)),
+                *_format_bin_cells(old.get(low)),
+                *_format_bin_cells(new.get(low)),
             )
         )
     return rows
 
 
-def _bin_cells(found: "CalibrationBin | None") -> tuple[str, str, str]:
+def _format_bin_cells(found: "CalibrationBin | None") -> tuple[str, str, str]:
     if found is None:
         return "0", "", ""
     return str(found.n), f"{found.mean:.2f}", f"{found.observed:.2f}"
 
 
-def _as_json(
+def _preview_to_json(
     wanted: "RecalibrationPreview",
     stored: "StoredRecalibration | None",
     threshold: "StoredRecalibration | None",
 ) -> dict[str, object]:
-    from faithtui.engine.review.recalibration import read_threshold
+    from faithtui.engine.review.recalibration import read_yes_probability_threshold
 
     found, verdicts = wanted.effect, wanted.verdicts
     return {
@@ -282,7 +286,10 @@ def _as_json(
             "after": asdict(verdicts.after),
             "in_force": None
             if threshold is None
-            else {"value": read_threshold(threshold), **_stored_json(threshold)},
+            else {
+                "value": read_yes_probability_threshold(threshold),
+                **_recalibration_origin_to_json(threshold),
+            },
         },
         "bins_before": [_bin_json(each) for each in found.bins_before],
         "bins_after": [_bin_json(each) for each in found.bins_after],
@@ -291,12 +298,12 @@ def _as_json(
         else {
             "slope": stored.fitted.slope,
             "intercept": stored.fitted.intercept,
-            **_stored_json(stored),
+            **_recalibration_origin_to_json(stored),
         },
     }
 
 
-def _stored_json(stored: "StoredRecalibration") -> dict[str, object]:
+def _recalibration_origin_to_json(stored: "StoredRecalibration") -> dict[str, object]:
     """Write who applied something, when, and on how many labels."""
     return {
         "labels": stored.labels,

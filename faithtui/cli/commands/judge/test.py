@@ -36,7 +36,7 @@ def check_judge(
 
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
-    from faithtui.engine.judge_check import describe_usage, try_judge
+    from faithtui.engine.judge_check import format_trial_usage, try_judge
     from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import check_timeout
 
@@ -59,6 +59,6 @@ def check_judge(
         print_json({"judge": ref, "base_url": address, **asdict(trial)})
     else:
         print_text(f"{ref}: {trial.sentence}")
-        if details := describe_usage(trial):
+        if details := format_trial_usage(trial):
             print_text(f"  {details}")
     raise typer.Exit(trial.exit_code)

@@ -30,7 +30,7 @@ class WantedJudge(NamedTuple):
     """Limits of speed, as set."""
 
 
-def open_wanted_judge(judge: str | None, base_url: str | None) -> WantedJudge:
+def open_typed_or_configured_judge(judge: str | None, base_url: str | None) -> WantedJudge:
     """Open the judge that was typed, else the one of the settings.
 
     It is asked with the parameters and within the limits that a run would ask it with.
@@ -58,7 +58,7 @@ def open_wanted_judge(judge: str | None, base_url: str | None) -> WantedJudge:
     return WantedJudge(ref, opening, environment.rate_limiters)
 
 
-def read_claims_of_file(file: Path) -> "tuple[LabelledClaim, ...]":
+def read_labelled_claims_from_file(file: Path) -> "tuple[LabelledClaim, ...]":
     """Read labelled claims.
 
     Raises:

@@ -9,7 +9,7 @@ from faithtui.cli.commands.label.line_marks import (
 )
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import Action, LabelMark, toggle_mark
+from faithtui.domain.annotations import Action, LabelMark, toggle_evidence_mark
 from faithtui.domain.limits import NOTE
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.tui.theme import format as fmt
@@ -48,7 +48,7 @@ class ClaimRemarks:
                     "note", "note: as it was", claim=served.claim.id, changed=False
                 )
                 return
-        problem = NOTE.find_problem(len(text))
+        problem = NOTE.find_size_problem(len(text))
         if problem is not None:
             self.context.refuse(problem)
             return
@@ -80,7 +80,7 @@ class ClaimRemarks:
             if mark is None:
                 self.context.refuse("no passage has these words; t reads the passages in full")
                 return
-            marks = toggle_mark(marks, mark)
+            marks = toggle_evidence_mark(marks, mark)
         elif quote:
             marks = ()
         self.context.save_event(

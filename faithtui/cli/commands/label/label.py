@@ -13,8 +13,8 @@ from faithtui.cli.shared_options import (
 from faithtui.cli.stores import (
     choose_store_path,
     open_store,
+    override_configured_reviewer,
     read_run_id,
-    replace_reviewer,
     show_app,
 )
 
@@ -91,7 +91,7 @@ def label(
     from faithtui.config import load_settings_with_origins
 
     options = merge_common_options(context, store, json, reviewer)
-    configured = replace_reviewer(load_settings_with_origins(), options.reviewer)
+    configured = override_configured_reviewer(load_settings_with_origins(), options.reviewer)
     settings = configured.settings
     request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:

@@ -45,7 +45,7 @@ class LineMode:
 
     def run(self) -> None:
         """Ask until the queue is through, the person quits or the input ends."""
-        self.queue.serve_next()
+        self.queue.serve_next_claim()
         while True:
             self.context.output.print_prompt("answer")
             line = self.context.read_line()
@@ -108,11 +108,11 @@ class LineMode:
         """Do what a key says about what was done last; False when it says nothing of that."""
         match key:
             case "c":
-                self._toggle_unsure()
+                self._toggle_low_confidence_of_last_verdict()
             case "u" | "r":
                 self._undo_or_redo(redo=key == "r")
             case _ if key in CODE_KEYS:
-                self._add_code_to_last_verdict(int(key))
+                self._add_reason_code_to_last_verdict(int(key))
             case _:
                 return False
         return True
@@ -141,7 +141,7 @@ class LineMode:
             **({"action": act.action.value} if served.shown else {}),
         )
         self.queue.position.mark_answered(act.claim)
-        self.queue.serve_next()
+        self.queue.serve_next_claim()
 
     def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
@@ -151,9 +151,9 @@ class LineMode:
         self.context.save_event(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
         self.context.output.print_entry("later", f"skipped: {served.name}", claim=served.claim.id)
         self.queue.position.mark_skipped(served.claim.id)
-        self.queue.serve_next()
+        self.queue.serve_next_claim()
 
-    def _add_code_to_last_verdict(self, number: int) -> None:
+    def _add_reason_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self._last_verdict is None:
             self.context.refuse("a reason code belongs to a label; give one first")
@@ -170,7 +170,7 @@ class LineMode:
             code=code.name,
         )
 
-    def _toggle_unsure(self) -> None:
+    def _toggle_low_confidence_of_last_verdict(self) -> None:
         if self._last_verdict is None:
             self.context.refuse("low confidence belongs to a label; give one first")
             return
@@ -206,7 +206,7 @@ class LineMode:
         verdicts = sum(each.verdict is not None for each in step)
         self._saved = max(0, self._saved + (verdicts if redo else -verdicts))
         self._last_verdict = None
-        self.queue.load_progress()
+        self.queue.load_reviewer_position_in_queue()
         place = self.context.queue.place.get(act.claim)
         if place is None:
             self.context.output.print_entry(
@@ -214,7 +214,7 @@ class LineMode:
             )
             return
         if redo and act.claim in self.queue.position.answered_claims:
-            self.queue.serve_next()
+            self.queue.serve_next_claim()
         else:
             self.queue.serve_claim(*self.context.queue.entries[place])
 
@@ -223,7 +223,7 @@ class LineMode:
         lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
         self.context.output.print_entry("help", *lines, keys=keys)
 
-    def print_totals(self) -> None:
+    def print_done_and_remaining_counts(self) -> None:
         """Say what was done and what is left."""
         left = self.queue.open_count
         self.context.output.print_entry(

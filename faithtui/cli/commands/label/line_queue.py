@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 
 from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_marks import format_evidence_and_missed_lines
-from faithtui.cli.commands.label.line_text import claim_lines, judge_lines, keys_lines
+from faithtui.cli.commands.label.line_text import (
+    format_claim_lines,
+    format_judge_verdict_lines,
+    format_short_key_lines,
+)
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
@@ -26,7 +30,7 @@ class LineQueue:
 
     def __post_init__(self) -> None:
         """Take the queue up where the person left it."""
-        self.load_progress()
+        self.load_reviewer_position_in_queue()
 
     @property
     def open_count(self) -> int:
@@ -37,14 +41,14 @@ class LineQueue:
         """Give the seconds since the claim was first shown."""
         return max(0.0, self.seconds() - self._served_at)
 
-    def load_progress(self) -> None:
+    def load_reviewer_position_in_queue(self) -> None:
         """Read how far the person is."""
         here = self.position.current_place if self.served is not None else -1
         self.position = load_queue_position(
             self.context.store, self.context.queue, self.context.reviewer
         )
         if self.context.queue.sample is None:
-            mine = self.context.store.samples.read_own_labelled_frame(
+            mine = self.context.store.samples.read_frame_for_blind_repeats(
                 self.context.queue.run, self.context.reviewer
             )
             self.position.answered_claims |= {each.claim for each in mine} & set(
@@ -52,9 +56,9 @@ class LineQueue:
             )
         self.position.current_place = here
 
-    def serve_next(self) -> None:
+    def serve_next_claim(self) -> None:
         """Serve the next claim, or say that the queue is through."""
-        following = self.position.list_next(1)
+        following = self.position.list_next_open_claims(1)
         if following:
             self.serve_claim(*following[0])
             return
@@ -99,9 +103,9 @@ class LineQueue:
         self.context.output.print_entry(
             "claim",
             "",
-            *claim_lines(served),
+            *format_claim_lines(served),
             *format_evidence_and_missed_lines(served),
-            *keys_lines(served.spec),
+            *format_short_key_lines(served.spec),
             number=served.number,
             of=served.of,
             claim=claim.id,
@@ -131,5 +135,9 @@ class LineQueue:
             )
         judge = served.claim.home_verdict
         self.context.output.print_entry(
-            "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
+            "judge",
+            *format_judge_verdict_lines(served),
+            claim=claim.id,
+            label=judge.label,
+            reason=judge.reason,
         )

@@ -10,7 +10,7 @@ from faithtui.cli.commands.label.line_text import wrap_with_label
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.samples.sample_queues import close_finished_queue
+from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences, queue_status
@@ -23,7 +23,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         sys.stdin.reconfigure(errors="replace")
     output = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
     output.print_entry(
-        "queue", *_opening_lines(queue, reviewer), **_make_opening_json(queue, reviewer)
+        "queue", *_format_opening_lines(queue, reviewer), **_make_opening_json(queue, reviewer)
     )
     mode = LineMode(LineContext(store, queue, reviewer, output, sys.stdin.readline))
     interrupted = False
@@ -31,15 +31,17 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         mode.run()
     except KeyboardInterrupt:
         interrupted = True
-    mode.print_totals()
+    mode.print_done_and_remaining_counts()
     if queue.sample is not None:
-        _print_sample_status(store, queue.sample, reviewer, output, through=not interrupted)
+        _close_done_queue_and_print_status(
+            store, queue.sample, reviewer, output, through=not interrupted
+        )
     if interrupted:
         return INTERRUPTED
     return 0 if mode.error is None else mode.error.exit_code
 
 
-def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
+def _format_opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
     where = f"sample {queue.sample}" if queue.sample is not None else "not a random sample"
     title = make_visible_line(queue.title, 200)
     lines = [
@@ -63,11 +65,11 @@ def _make_opening_json(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
     }
 
 
-def _print_sample_status(
+def _close_done_queue_and_print_status(
     store: Store, sample: SampleId, reviewer: str, output: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    end = close_finished_queue(store, sample, reviewer)
+    end = read_outcome_and_close_spot_check(store, sample, reviewer)
     row = end.progress.row
     lines = wrap_with_label("status", queue_status(end.progress))
     # They follow from the judge's verdicts, of which line mode says nothing while blind.

@@ -8,8 +8,13 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, describe_event
-from faithtui.domain.text.evidence import choose_excerpt
+from faithtui.domain.annotations import (
+    REASON_CODES,
+    Action,
+    LabelEvent,
+    describe_event_without_verdict,
+)
+from faithtui.domain.text.evidence import choose_excerpt_with_needed_spans
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.metrics.base import MetricSpec
@@ -18,7 +23,7 @@ from faithtui.tui.metric_view import reference_letter
 from faithtui.tui.review.lines.evidence import (
     MAX_CLAIM_COMPARED,
     RankedPassageView,
-    describe_compared_part,
+    describe_truncated_comparison,
     excerpt_passage,
 )
 from faithtui.tui.review.lines.verdict import list_verdict_choices
@@ -78,7 +83,7 @@ def wrap_with_label(name: str, text: str) -> list[str]:
     )
 
 
-def claim_lines(served: ServedClaim) -> list[str]:
+def format_claim_lines(served: ServedClaim) -> list[str]:
     """Say all that a verdict needs."""
     view, claim, unit = served.view, served.claim, served.spec.units[0]
     mode = "judge shown" if served.shown else "blind"
@@ -87,29 +92,29 @@ def claim_lines(served: ServedClaim) -> list[str]:
         lines += wrap_with_label("judge shown", _WHY_SHOWN)
     lines += wrap_with_label("conversation", f"{view.item.key}, turn {claim.turn + 1}")
     turn = next((each for each in view.turns if each.position == claim.turn), None)
-    question = _find_question(view, claim.turn)
+    question = _find_user_message_before_answer(view, claim.turn)
     if question is not None:
         lines += wrap_with_label("question", _shorten_text(question.content, _QUESTION))
     if turn is not None and claim.kind != "answer":
         lines += wrap_with_label("answer", _excerpt_answer(turn, claim))
     lines += wrap_with_label(unit, claim.text)
-    lines += _passage_lines(served)
-    lines += _own_verdict_lines(claim)
+    lines += _format_passage_excerpt_lines(served)
+    lines += _format_own_earlier_verdict_lines(claim)
     if served.shown:
-        lines += judge_lines(served)
+        lines += format_judge_verdict_lines(served)
     return lines
 
 
 def format_full_text_lines(served: ServedClaim) -> list[str]:
     """Read out the question, the answer and every passage in full."""
     lines: list[str] = []
-    question = _find_question(served.view, served.claim.turn)
+    question = _find_user_message_before_answer(served.view, served.claim.turn)
     turn = next((each for each in served.view.turns if each.position == served.claim.turn), None)
     for name, each in (("question", question), ("answer", turn)):
         if each is not None:
             lines += _wrap_paragraphs(name, each.content)
     for passage in served.passages:
-        lines += _wrap_paragraphs(_passage_name(passage), passage.document.text)
+        lines += _wrap_paragraphs(_format_passage_name(passage), passage.document.text)
     return lines
 
 
@@ -124,7 +129,7 @@ def _wrap_paragraphs(name: str, text: str) -> list[str]:
     return lines
 
 
-def judge_lines(served: ServedClaim) -> list[str]:
+def format_judge_verdict_lines(served: ServedClaim) -> list[str]:
     """Say what the judge said of the claim; only for those who may know."""
     judge, labels = served.claim.home_verdict, served.spec.labels
     lines = wrap_with_label(
@@ -142,7 +147,7 @@ def judge_lines(served: ServedClaim) -> list[str]:
     return lines
 
 
-def keys_lines(spec: MetricSpec) -> list[str]:
+def format_short_key_lines(spec: MetricSpec) -> list[str]:
     """Name the keys, shortly, before the answer is typed."""
     own = ", ".join(
         f"{key} {fmt.describe_label(label, spec.labels)}"
@@ -170,27 +175,27 @@ def format_label_event(act: LabelEvent) -> str:
         return f"the verdict {act.verdict}"
     if act.action is Action.CODED:
         return f"the reason code {_TITLES.get(act.code or '', 'none')}"
-    return describe_event(act.action, act.mark)
+    return describe_event_without_verdict(act.action, act.mark)
 
 
-def _passage_name(passage: RankedPassageView) -> str:
+def _format_passage_name(passage: RankedPassageView) -> str:
     source = (
         f", {make_visible_line(passage.document.source, 60)}" if passage.document.source else ""
     )
     return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
 
 
-def _passage_lines(served: ServedClaim) -> list[str]:
+def _format_passage_excerpt_lines(served: ServedClaim) -> list[str]:
     passages: Sequence[RankedPassageView] = served.passages
     if not passages:
         return ["passages: none are known for this answer"]
-    part = describe_compared_part(served.claim, passages)
+    part = describe_truncated_comparison(served.claim, passages)
     lines = [] if part is None else wrap_with_label("passages", part)
     claim = tokenise_text(served.claim.text[:MAX_CLAIM_COMPARED])
     for passage in passages[:_PASSAGES]:
         words = claim if passage.is_ranked else None
         text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE, words))
-        name = _passage_name(passage)
+        name = _format_passage_name(passage)
         if passage.is_ranked:
             name += f", similarity {passage.ranked.match:.2f}"
         lines += wrap_with_label(name, text)
@@ -200,7 +205,7 @@ def _passage_lines(served: ServedClaim) -> list[str]:
     return lines
 
 
-def _own_verdict_lines(claim: ClaimView) -> list[str]:
+def _format_own_earlier_verdict_lines(claim: ClaimView) -> list[str]:
     """Say what the person said before, as far as that may be told."""
     mine = claim.mine
     if mine is None:
@@ -213,7 +218,7 @@ def _own_verdict_lines(claim: ClaimView) -> list[str]:
     return lines
 
 
-def _find_question(view: ReviewView, turn: int) -> TurnView | None:
+def _find_user_message_before_answer(view: ReviewView, turn: int) -> TurnView | None:
     """Find the last message of the user before an answer."""
     before = [each for each in view.turns if each.position < turn and each.role == "user"]
     return before[-1] if before else None
@@ -231,7 +236,7 @@ def _excerpt_answer(turn: TurnView, claim: ClaimView) -> str:
         return text
     if span is None:
         return _shorten_text(text, _ANSWER)
-    parts = choose_excerpt(tokenise_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
+    parts = choose_excerpt_with_needed_spans(tokenise_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
     told = []
     for part in parts:
         start, end = max(part.start, span.start), min(part.end, span.end)

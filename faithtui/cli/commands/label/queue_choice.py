@@ -11,12 +11,12 @@ from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
-    draw_run_sample,
+    draw_and_save_run_sample,
     find_unused_seed,
     make_repeat_labels_request,
     make_sample_name,
     make_spot_check_request,
-    read_request_frame,
+    read_sampling_frame,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
@@ -73,9 +73,9 @@ def find_or_draw_queue(
             )
     elif wanted in NEW_SAMPLES:
         order = _make_sample_request(wanted, request, settings, rows)
-        frame = read_request_frame(store, run, reviewer, order)
-        _check_strata(order.sizes, frame.populations)
-        row = draw_run_sample(store, run, reviewer, order, frame)
+        frame = read_sampling_frame(store, run, reviewer, order)
+        _refuse_unknown_strata(order.sizes, frame.populations)
+        row = draw_and_save_run_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)
     queue = make_sample_queue(store, row.id, reviewer)
@@ -116,7 +116,7 @@ def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) 
     return row
 
 
-def _read_stratum_sizes(request: QueueRequest) -> dict[str, int]:
+def _parse_sample_size_per_stratum(request: QueueRequest) -> dict[str, int]:
     """Read how many claims each stratum gives; {} where nothing was typed."""
     found = read_named_numbers(request.sizes, "--sizes")
     if found and request.size is not None:
@@ -129,7 +129,7 @@ def _read_stratum_sizes(request: QueueRequest) -> dict[str, int]:
     return {name: int(number) for name, number in found.items()}
 
 
-def _check_strata(sizes: Mapping[str, int], populations: Mapping[str, int]) -> None:
+def _refuse_unknown_strata(sizes: Mapping[str, int], populations: Mapping[str, int]) -> None:
     """Refuse names of strata that there are not.
 
     Raises:
@@ -151,7 +151,7 @@ def _make_sample_request(
     for each in strata:
         if each not in STRATA:
             raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
-    sizes = _read_stratum_sizes(request)
+    sizes = _parse_sample_size_per_stratum(request)
     fixed = wanted in ("spot-check", "repeats")
     if fixed and (strata or sizes or request.blind is False):
         raise ConfigError(f"a {wanted} is simple random and blind; leave out the other options")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.metrics.base import MetricSpec
-from faithtui.store.annotations.blind_view import blind_view, has_answered
+from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_judge_verdicts
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.metric_view import get_metric_spec
@@ -69,16 +69,16 @@ def read_served_claim(
         claim: The claim.
         revealed: Claims whose verdicts the person may see though the queue is blind.
     """
-    view = store.runs.review_view(item, reviewer)
+    view = store.runs.read_review_view(item, reviewer)
     spec = get_metric_spec(view.run.spec)
     own = next(each.mine for each in view.claims if each.id == claim)
     if queue.blind:
         # A claim that is asked again is hidden again, however it was answered.
-        asked = _make_view_without_verdict(view, claim)
-        view = blind_view(asked, revealed=revealed, sample=queue.sample)
+        asked = _remove_own_verdict_from_view(view, claim)
+        view = hide_judge_verdicts(asked, revealed=revealed, sample=queue.sample)
     found = next(each for each in view.claims if each.id == claim)
     shown = claim not in view.hidden
-    if own is not None and has_answered(replace(found, mine=own), queue.sample):
+    if own is not None and has_given_queue_verdict(replace(found, mine=own), queue.sample):
         found = replace(found, mine=own)
     place = queue.place[claim] + 1
     return ServedClaim(
@@ -93,7 +93,7 @@ def read_served_claim(
     )
 
 
-def _make_view_without_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
+def _remove_own_verdict_from_view(view: ReviewView, claim: ClaimId) -> ReviewView:
     """Take out the verdict that the person gave on a claim; the note and the flag stay."""
     return replace(
         view,

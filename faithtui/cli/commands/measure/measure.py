@@ -158,9 +158,9 @@ def measure(
     )
     from faithtui.cli.commands.run.run_plan import (
         make_requests,
-        read_budget,
+        parse_budget_in_nano_dollars,
         read_failure_limit,
-        read_typed_parameters,
+        read_typed_judge_parameters,
     )
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
@@ -168,9 +168,9 @@ def measure(
     from faithtui.engine.shards import shard_source
     from faithtui.engine.shards.manifest import reuse_stored_shard_names
     from faithtui.engine.shards.measure_settings import MeasureSettings
-    from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, execute_request
+    from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, measure_unfinished_shards
     from faithtui.formats.readers.datasets import FormatChoice
-    from faithtui.formats.readers.values.suggestions import read_key_map
+    from faithtui.formats.readers.values.suggestions import parse_map_options
     from faithtui.judges.deadlines import check_timeout
 
     as_json = merge_common_options(context, None, json).json
@@ -192,7 +192,7 @@ def measure(
         () if judge is None else (judge,),
         option or (),
         settings.judges,
-        read_typed_parameters(
+        read_typed_judge_parameters(
             temperature=temperature,
             top_p=top_p,
             seed=seed,
@@ -213,12 +213,12 @@ def measure(
             base_url=request.base_url,
             profile=request.profile,
             redact=settings.redact,
-            choice=FormatChoice(format_, read_key_map(mapped or [])),
+            choice=FormatChoice(format_, parse_map_options(mapped or [])),
             concurrency=settings.concurrency if concurrency is None else concurrency,
             timeout_s=(
                 settings.timeout_s if timeout is None else check_timeout(timeout, "--timeout")
             ),
-            budget_nusd=read_budget(budget_usd),
+            budget_nusd=parse_budget_in_nano_dollars(budget_usd),
             budget_tokens=budget_tokens,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
@@ -238,7 +238,7 @@ def measure(
     progress = ShardProgressLine()
     # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
     with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
-        summary = execute_request(
+        summary = measure_unfinished_shards(
             measure_request, progress, progress.begin, progress.print_left_out_files
         )
     progress.end()

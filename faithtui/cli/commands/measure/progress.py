@@ -55,17 +55,17 @@ class ShardProgressLine:
             self._drawn_at = self._began_at
         if now - self._drawn_at >= pause:
             self._drawn_at = now
-            self._draw()
+            self._write_totals_line()
 
     def end(self) -> None:
         """Draw the last totals, and leave the line."""
         if self._latest:
-            self._draw()
+            self._write_totals_line()
             if self._live and not is_quiet():
                 self._out.write("\n")
                 self._out.flush()
 
-    def _draw(self) -> None:
+    def _write_totals_line(self) -> None:
         if is_quiet():
             return
         text = self._format_totals()

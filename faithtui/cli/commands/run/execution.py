@@ -13,15 +13,15 @@ from faithtui.cli.run_outcome import (
     choose_exit_code,
     choose_gravest_code,
     format_claim_counts,
+    format_mean_score_phrases,
     format_missing_verdicts,
     format_resume_hint,
-    format_score_parts,
 )
-from faithtui.cli.run_progress import ProgressLine, print_event
+from faithtui.cli.run_progress import ProgressLine, print_event_json
 from faithtui.cli.streams import ReaderGone
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.conversation_json import integrity_to_json
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.control import RunControl
@@ -35,7 +35,7 @@ LOOK_S = 60.0
 """Between two looks at batches that somebody waits for: they take minutes to hours."""
 
 
-def execute_in_turn(
+def execute_runs_in_turn(
     store: Store, runs: Sequence[RunId], environment: RunEnvironment, *, wait: bool, as_json: bool
 ) -> int:
     """Execute planned runs one after the other.
@@ -53,30 +53,32 @@ def execute_in_turn(
     if sys.stdout.isatty() and not as_json:
         print_cost_notice(store, runs, environment)
     codes = {
-        each: _execute_one_of(store, each, len(runs), as_json=as_json, environment=environment)
+        each: _execute_one_of_several_runs(
+            store, each, len(runs), as_json=as_json, environment=environment
+        )
         for each in runs
     }
     if wait:
         # Only now: what is out of all of them is answered at the same time.
         for each in runs:
             if store.runs.row(each).state is RunState.WAITING:
-                codes[each] = execute_with_progress(
+                codes[each] = execute_run_with_progress(
                     store, each, as_json=as_json, environment=environment, wait=True
                 )
     return choose_gravest_code(codes.values())
 
 
-def _execute_one_of(
+def _execute_one_of_several_runs(
     store: Store, run: RunId, runs: int, *, as_json: bool, environment: RunEnvironment
 ) -> int:
     """Execute one of several runs, and say on stderr which it is."""
     if runs > 1 and not as_json and not is_quiet():
         spec = store.runs.row(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
-    return execute_with_progress(store, run, as_json=as_json, environment=environment)
+    return execute_run_with_progress(store, run, as_json=as_json, environment=environment)
 
 
-def execute_with_progress(
+def execute_run_with_progress(
     store: Store,
     run: RunId,
     *,
@@ -101,12 +103,14 @@ def execute_with_progress(
     at_once = spec.concurrency if concurrency is None else concurrency
     line = ProgressLine(caps=BudgetCaps(spec.budget_nusd, spec.budget_tokens))
     sink, tell = (
-        (partial(_print_event, store), print_to_stderr) if as_json else (line, line.print_lines)
+        (partial(_print_run_event_json, store), print_to_stderr)
+        if as_json
+        else (line, line.print_lines)
     )
     stopped_by: list[signal.Signals] = []
 
     async def run_to_end() -> None:
-        with cancel_on_signals(stopped_by):
+        with cancel_task_on_signals(stopped_by):
             retry = retry_unfinished
             while True:
                 state = await runner.execute_run(
@@ -136,12 +140,14 @@ def execute_with_progress(
         raise
     row = store.runs.row(run)
     if not as_json:
-        skipped = store.run_contents.count_reasons(run, ItemState.SKIPPED)
-        undefined = store.run_contents.count_undefined_reasons(run)
+        skipped = store.run_contents.count_conversations_by_state_reason(run, ItemState.SKIPPED)
+        undefined = store.run_contents.count_unscored_conversations_by_reason(run)
         print_text(
             format_run_summary(row, skipped, undefined, store.run_contents.count_judge_labels(run))
         )
-    if sentence := format_resume_hint(row, store.run_contents.count_reasons(run, ItemState.FAILED)):
+    if sentence := format_resume_hint(
+        row, store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
+    ):
         print_to_stderr(sentence)
     elif not as_json and row.windows:
         print_hint(
@@ -151,18 +157,18 @@ def execute_with_progress(
     return choose_exit_code(row)
 
 
-def _print_event(store: Store, event: RunEvent) -> None:
+def _print_run_event_json(store: Store, event: RunEvent) -> None:
     """Print an event for programs; the last one says what came of the run."""
     if not isinstance(event, RunEnded):
-        print_event(event)
+        print_event_json(event)
         return
     row = store.runs.row(event.run)
     found = integrity_to_json(row.spec.metric, row.integrity)
-    print_event(event, {"score": row.score, "integrity": found})
+    print_event_json(event, {"score": row.score, "integrity": found})
 
 
 @contextmanager
-def cancel_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
+def cancel_task_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
     """Let signals end the task that is running: the first one gently, a second one at once.
 
     Args:
@@ -218,9 +224,9 @@ def format_run_summary(
         parts.append(
             f"{row.missing_verdicts:,} of them without a verdict: see `faithtui show {row.id}`"
         )
-    parts += format_score_parts(row)
+    parts += format_mean_score_phrases(row)
     parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
-    if found := integrity_sentence(row.spec.metric, row.integrity):
+    if found := format_integrity_sentence(row.spec.metric, row.integrity):
         parts.append(found)
     if row.cost_nusd:
         parts.append(f"${row.cost_nusd / NUSD:.4f}")

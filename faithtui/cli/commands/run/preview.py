@@ -14,7 +14,7 @@ from faithtui.cli.output import (
 )
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
-from faithtui.engine.preview.estimates import Preview, format_estimated_count, format_preview
+from faithtui.engine.preview.estimates import Preview, format_estimated_count, format_preview_line
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
@@ -65,7 +65,7 @@ def show_preview(
         )
         if each.asked_with:
             print_text(f"  asked with {each.asked_with}")
-        print_text(f"  {format_preview([each])}")
+        print_text(f"  {format_preview_line([each])}")
         if each.held_back is not None:
             print_text(f"  {each.held_back}")
         rows = [
@@ -105,4 +105,6 @@ def print_cost_notice(store: Store, runs: Sequence[RunId], environment: RunEnvir
 
 def _format_per_judge(previews: Sequence[Preview]) -> list[str]:
     ordered = sorted(previews, key=lambda each: each.judge)
-    return [format_preview(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)]
+    return [
+        format_preview_line(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)
+    ]

@@ -173,22 +173,22 @@ def run(
 
     Example: faithtui run --judge openai:MODEL --budget-usd 2
     """
-    from faithtui.cli.commands.run.execution import execute_in_turn, execute_with_progress
+    from faithtui.cli.commands.run.execution import execute_run_with_progress, execute_runs_in_turn
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
-        change_limits,
         make_requests,
-        read_budget,
+        parse_budget_in_nano_dollars,
         read_failure_limit,
-        read_typed_parameters,
+        read_typed_judge_parameters,
         resolve_claims_option,
+        update_limits_of_resumed_run,
         warn_of_blocked_images,
     )
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.review.samples.splits import parse_split
     from faithtui.engine.runs.request import RunRequest
-    from faithtui.engine.runs.run_planner import plan_runs
+    from faithtui.engine.runs.run_planner import save_planned_runs
     from faithtui.judges.deadlines import check_timeout
     from faithtui.judges.recording import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log
@@ -228,7 +228,7 @@ def run(
         split=parse_split(split),
         limit=limit,
         concurrency=settings.concurrency if concurrency is None else concurrency,
-        budget_nusd=read_budget(budget_usd),
+        budget_nusd=parse_budget_in_nano_dollars(budget_usd),
         budget_tokens=budget_tokens,
         max_failures=read_failure_limit(max_failures or settings.max_failures),
         batch=batch,
@@ -242,7 +242,7 @@ def run(
             judge or (),
             option or (),
             settings.judges,
-            read_typed_parameters(
+            read_typed_judge_parameters(
                 temperature=temperature,
                 top_p=top_p,
                 seed=seed,
@@ -269,7 +269,7 @@ def run(
             if recorder is not None:
                 spec = opened.runs.row(resumed).spec
                 recorder.check_judge(spec.judge, spec.judge_fingerprint)
-            change_limits(
+            update_limits_of_resumed_run(
                 opened,
                 resumed,
                 environment,
@@ -278,7 +278,7 @@ def run(
                 budget_tokens=request.budget_tokens,
                 max_failures=None if max_failures is None else read_failure_limit(max_failures),
             )
-            code = execute_with_progress(
+            code = execute_run_with_progress(
                 opened,
                 resumed,
                 as_json=options.json,
@@ -288,9 +288,11 @@ def run(
                 concurrency=concurrency,
             )
         else:
-            planned = plan_runs(opened, requests, environment)
+            planned = save_planned_runs(opened, requests, environment)
             warn_of_blocked_images(opened, planned)
-            code = execute_in_turn(opened, planned, environment, wait=wait, as_json=options.json)
+            code = execute_runs_in_turn(
+                opened, planned, environment, wait=wait, as_json=options.json
+            )
     raise typer.Exit(code)
 
 

@@ -17,7 +17,7 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profiles
 from faithtui.engine.runs.request import CLAIMS, RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.endpoints import is_part_of_program
+from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
 
@@ -68,7 +68,7 @@ def make_requests(
     )
 
 
-def read_typed_parameters(
+def read_typed_judge_parameters(
     *, extra_headers: Sequence[str] | None, **texts: str | None
 ) -> dict[str, object]:
     """Read the parameters of judges that were typed, by name; the values are read later.
@@ -114,7 +114,7 @@ def warn_of_blocked_images(store: Store, runs: Sequence[RunId]) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     for run in runs:
         judge = store.runs.row(run).spec.judge
-        if is_part_of_program(judge) or not store.images.has_url_only_images():
+        if is_in_process_judge(judge) or not store.images.has_url_only_images():
             continue
         pending = [each.conversation for each in store.runs.list_pending_items(run)]
         held_back = find_image_hosts(store, pending, judge).format_warning()
@@ -122,7 +122,7 @@ def warn_of_blocked_images(store: Store, runs: Sequence[RunId]) -> None:
             print_to_stderr(f"run {run}: {held_back}")
 
 
-def change_limits(
+def update_limits_of_resumed_run(
     store: Store,
     run: RunId,
     environment: RunEnvironment,
@@ -150,7 +150,7 @@ def change_limits(
     store.runs.set_budget(run, nusd, tokens)
 
 
-def read_budget(dollars: float | None) -> int | None:
+def parse_budget_in_nano_dollars(dollars: float | None) -> int | None:
     """Read what was typed after `--budget-usd`, in units of 1e-9 US dollars; None: nothing was.
 
     Raises:

@@ -19,7 +19,7 @@ from faithtui.cli.shared_options import (
     make_reviewer_option,
     merge_common_options,
 )
-from faithtui.cli.stores import open_store, replace_reviewer
+from faithtui.cli.stores import open_store, override_configured_reviewer
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def sample(
     from faithtui.engine.population.sample_request import PopulationRequest
 
     options = merge_common_options(context, store, json, reviewer)
-    settings = replace_reviewer(load_settings_with_origins(), options.reviewer).settings
+    settings = override_configured_reviewer(load_settings_with_origins(), options.reviewer).settings
     is_blind = settings.blind if blind is None else blind
     request = PopulationRequest(
-        design=_read_design(design),
-        stratified_by=None if stratify is None else _read_names(stratify),
+        design=_parse_population_design(design),
+        stratified_by=None if stratify is None else _split_names_at_commas(stratify),
         size=size,
         precision=precision,
         seed=seed,
@@ -113,7 +113,7 @@ def sample(
     _print_sample(found)
 
 
-def _read_design(name: str | None) -> "PopulationDesign | None":
+def _parse_population_design(name: str | None) -> "PopulationDesign | None":
     """Read a design.
 
     Raises:
@@ -130,7 +130,7 @@ def _read_design(name: str | None) -> "PopulationDesign | None":
         raise ConfigError(f"--design is `{name}`; expected one of {known}") from None
 
 
-def _read_names(text: str) -> tuple[str, ...]:
+def _split_names_at_commas(text: str) -> tuple[str, ...]:
     """Read names with commas between them; "" is none."""
     return tuple(each.strip() for each in text.split(",")) if text.strip() else ()
 

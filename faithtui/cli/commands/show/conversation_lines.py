@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from faithtui.cli.output import plural
 from faithtui.domain.ids import TruthId
 from faithtui.domain.judging.error_sentences import format_failure_reason
-from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_left_out
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_parts_left_out_of_mean
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ClaimView, ReviewView, TruthView
@@ -18,11 +18,11 @@ def _format_score(score: Score, parts: int = 0, noun: str = "window") -> str:
     """Write a score; of a mean also what it leaves out of so many parts."""
     if score.value is None:
         return f"{score.state.value} ({score.reason})"
-    left_out = format_left_out(score.undefined, score.skipped, parts, noun)
+    left_out = format_parts_left_out_of_mean(score.undefined, score.skipped, parts, noun)
     return f"{score.value:.2f}" + (f" ({left_out})" if left_out else "")
 
 
-def conversation_lines(view: ReviewView) -> list[str]:
+def format_conversation_lines(view: ReviewView) -> list[str]:
     """Write a conversation and its claims."""
     item, unit_plural = view.item, find_metric(view.run.spec.metric).spec.units[1]
     lines = [
@@ -49,9 +49,9 @@ def conversation_lines(view: ReviewView) -> list[str]:
         for each in view.windows
         if each.score.state in (ScoreState.UNDEFINED, ScoreState.SKIPPED)
     ]
-    if found := integrity_sentence(view.run.spec.metric, item.integrity):
+    if found := format_integrity_sentence(view.run.spec.metric, item.integrity):
         lines.append(found)
-    lines += _format_notes(view)
+    lines += _format_unused_context_and_image_lines(view)
     truths = {truth.id: truth for truth in view.truths}
     spec = find_metric(view.run.spec.metric).spec
     labels = spec.labels
@@ -71,13 +71,13 @@ def conversation_lines(view: ReviewView) -> list[str]:
             lines += _wrap_text(f"the judge wrote: {judge.word}", "      ")
         if judge.reason:
             lines += _wrap_text(f"judge: {judge.reason}", "      ")
-        lines += _evidence_lines(claim, truths, spec)
+        lines += _format_evidence_lines(claim, truths, spec)
     if view.reason:
         lines += ["", *_wrap_text(f"final reason: {view.reason}", "")]
     return lines
 
 
-def _format_notes(view: ReviewView) -> list[str]:
+def _format_unused_context_and_image_lines(view: ReviewView) -> list[str]:
     """Say what is there and not read, or not shown here."""
     spec = find_metric(view.run.spec.metric).spec
     lines = []
@@ -96,7 +96,7 @@ def _format_notes(view: ReviewView) -> list[str]:
     return [make_visible_line(line) for line in lines]
 
 
-def _evidence_lines(
+def _format_evidence_lines(
     claim: ClaimView, truths: Mapping[TruthId, TruthView], spec: MetricSpec
 ) -> list[str]:
     lines = []

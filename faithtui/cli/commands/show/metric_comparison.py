@@ -2,7 +2,7 @@
 
 from faithtui.cli.output import Column, print_table, print_text
 from faithtui.domain.scores import Score
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.conversation_json import integrity_to_json
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ComparisonCell, ComparisonRun, ComparisonView, ItemState
@@ -26,7 +26,7 @@ def print_metric_comparison(view: ComparisonView) -> None:
                 _shorten_answer(answer.content),
                 answer.human or "",
                 *(
-                    _format_cell(run, cell)
+                    _format_score_with_label_counts(run, cell)
                     for run, cell in zip(view.runs, answer.cells, strict=True)
                 ),
             )
@@ -34,7 +34,7 @@ def print_metric_comparison(view: ComparisonView) -> None:
         ],
     )
     for each in view.runs:
-        found = integrity_sentence(each.run.spec.metric, each.item.integrity)
+        found = format_integrity_sentence(each.run.spec.metric, each.item.integrity)
         if found:
             print_text(f"{each.run.id} {each.run.spec.metric}: {found}")
 
@@ -44,7 +44,7 @@ def _shorten_answer(text: str) -> str:
     return line if len(line) <= _OPENING else f"{line[: _OPENING - 1]}…"
 
 
-def _format_cell(run: ComparisonRun, cell: ComparisonCell | None) -> str:
+def _format_score_with_label_counts(run: ComparisonRun, cell: ComparisonCell | None) -> str:
     """Write a score with the labels it comes from: `0.67 (2×yes, 1×no)`."""
     if cell is None:
         state = run.item.state

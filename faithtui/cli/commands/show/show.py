@@ -59,7 +59,7 @@ def show(
 
     Example: faithtui show last --filter verdict:no
     """
-    from faithtui.cli.commands.show.conversation_lines import conversation_lines
+    from faithtui.cli.commands.show.conversation_lines import format_conversation_lines
     from faithtui.cli.commands.show.metric_comparison import (
         metric_comparison_json,
         print_metric_comparison,
@@ -67,8 +67,8 @@ def show(
     from faithtui.cli.run_outcome import format_resume_hint
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.filters import Scope
-    from faithtui.engine.integrity.run_checks import check_run_briefly
-    from faithtui.engine.review.conversation_json import view_to_json
+    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
+    from faithtui.engine.review.conversation_json import conversation_view_to_json
     from faithtui.engine.runs.run_liveness import read_run
     from faithtui.store.records import ItemState
     from faithtui.tui.screen.filter_matches import list_matching_claims
@@ -77,32 +77,39 @@ def show(
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
-        check_run_briefly(opened, found)
+        check_run_within_time_limit(opened, found)
         items = opened.runs.item_ids(found)
         run_row = read_run(opened, found)
         spec = run_row.spec
         if conversation is None:
             if filter_ is not None:
-                items = opened.search.find_items(
+                items = opened.search.list_matching_items(
                     found, _parse_filter(filter_, spec, Scope.CONVERSATIONS)
                 )
             _print_conversations(opened, items, spec.metric, as_json=options.json)
-            failures = opened.run_contents.count_reasons(found, ItemState.FAILED)
+            failures = opened.run_contents.count_conversations_by_state_reason(
+                found, ItemState.FAILED
+            )
             if sentence := format_resume_hint(run_row, failures):
                 print_to_stderr(sentence)
             return
         claims = None if filter_ is None else _parse_filter(filter_, spec, Scope.CLAIMS)
         row = _find_conversation(opened, items, conversation)
-        view = opened.runs.review_view(row.id, configured.settings.reviewer)
+        view = opened.runs.read_review_view(row.id, configured.settings.reviewer)
         if claims is not None:
             kept = list_matching_claims(view, claims)
             view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
         compared = opened.runs.compare_view(row.conversation)
         record_exposure(opened, [row.id], configured, options.reviewer, in_all_runs=True)
     if options.json:
-        print_json({**view_to_json(view), "metrics_compared": metric_comparison_json(compared)})
+        print_json(
+            {
+                **conversation_view_to_json(view),
+                "metrics_compared": metric_comparison_json(compared),
+            }
+        )
         return
-    print_text("\n".join(conversation_lines(view)))
+    print_text("\n".join(format_conversation_lines(view)))
     if len(compared.runs) > 1:
         print_text("\nmetrics compared, answer by answer")
         print_metric_comparison(compared)
@@ -127,14 +134,14 @@ def _print_conversations(
     store: "Store", items: "tuple[ItemId, ...]", metric: str, *, as_json: bool
 ) -> None:
     from faithtui.domain.judging.error_sentences import format_failure_reason
-    from faithtui.engine.integrity.judged_conversations import integrity_sentence
-    from faithtui.engine.review.conversation_json import item_to_json
+    from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
+    from faithtui.engine.review.conversation_json import conversation_row_to_json
     from faithtui.metrics.registry import find_metric
 
     labels = find_metric(metric).spec.labels
     rows = store.runs.item_rows(items)
     if as_json:
-        print_json([item_to_json(row, metric) for row in rows])
+        print_json([conversation_row_to_json(row, metric) for row in rows])
         return
     print_table(
         (
@@ -154,7 +161,7 @@ def _print_conversations(
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                _format_state(row),
+                _format_conversation_state(row),
                 format_score_cell(None if row.scores is None else row.scores.windowed.value),
                 format_overrides_cell(
                     row.corrected.windowed.value if row.corrected is not None else None,
@@ -165,7 +172,7 @@ def _print_conversations(
                 *(str(row.labels.get(name, 0)) for name in labels.names),
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
-                integrity_sentence(metric, row.integrity),
+                format_integrity_sentence(metric, row.integrity),
                 format_failure_reason(row.reason or "")
                 or _explain_missing_score(row)
                 or _format_skipped_windows(row),
@@ -189,7 +196,7 @@ def _find_conversation(store: "Store", items: "tuple[ItemId, ...]", name: str) -
     )
 
 
-def _format_state(row: "ItemRow") -> str:
+def _format_conversation_state(row: "ItemRow") -> str:
     """Name where a conversation stands: one that lacks a verdict is not done."""
     from faithtui.domain.scores import ScoreState
     from faithtui.store.records import ItemState
@@ -208,6 +215,6 @@ def _explain_missing_score(row: "ItemRow") -> str | None:
 
 def _format_skipped_windows(row: "ItemRow") -> str:
     """Say how many windows the metric skipped, such as answers without a context; "" for none."""
-    from faithtui.domain.scores import format_left_out
+    from faithtui.domain.scores import format_parts_left_out_of_mean
 
-    return format_left_out(0, row.skipped_windows, row.windows)
+    return format_parts_left_out_of_mean(0, row.skipped_windows, row.windows)

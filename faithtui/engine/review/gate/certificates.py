@@ -19,9 +19,9 @@ from faithtui.agreement.gate.certificate import (
     PopulationIdentity,
     RunIdentity,
     SampleIdentity,
-    count_by_origin,
-    hash_conversations,
-    hash_labels,
+    count_verdicts_by_origin,
+    hash_conversation_names,
+    hash_human_labels,
     make_judge_identity,
     split_metric_options,
 )
@@ -149,7 +149,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
         run=RunIdentity(
             row.id,
             row.created_at,
-            hash_conversations(readings.claims, readings.answers),
+            hash_conversation_names(readings.claims, readings.answers),
             seen.agreement.readings_digest,
         ),
         sample=_make_sample_identity(store, seen.get_level(level).design),
@@ -160,7 +160,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
 def hash_run_labels(seen: GateInput, level: ReportLevel) -> str:
     """Hash what people said of a run; of a claim set, what they said of its claims alone."""
     is_set = seen.get_level(level).design.claim_set is not None
-    return hash_labels(seen.readings.claims, () if is_set else seen.readings.answers)
+    return hash_human_labels(seen.readings.claims, () if is_set else seen.readings.answers)
 
 
 def find_certified_set(store: Store, certificate: Certificate) -> ClaimSetId | None:
@@ -228,8 +228,8 @@ def make_certificate(
     opinions = list_counted_opinions(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
-    under, others = count_labels_by_guideline(store, seen)
-    counts = count_by_origin(opinions)
+    under, others = count_labels_by_current_guideline(store, seen)
+    counts = count_verdicts_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
     return Certificate(
         schema_version=CERTIFICATE_SCHEMA_VERSION,
@@ -253,7 +253,7 @@ def make_certificate(
             under_others=others,
         ),
         measured=found,
-        accuracy=measure_accuracy(seen, level),
+        accuracy=make_certified_accuracy(seen, level),
         thresholds=thresholds,
         results=tuple(
             CriterionResult(each.criterion, each.threshold, each.outcome) for each in results
@@ -262,7 +262,7 @@ def make_certificate(
     )
 
 
-def measure_accuracy(seen: GateInput, level: LevelReport) -> JudgeAccuracy | None:
+def make_certified_accuracy(seen: GateInput, level: LevelReport) -> JudgeAccuracy | None:
     """Give what a certificate says of the judge, for runs without labels."""
     is_claims = level.level is ReportLevel.CLAIMS
     passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
@@ -278,7 +278,7 @@ def write_certificate_file(path: Path, certificate: Certificate, *, force: bool)
     write_text(path, [format_certificate(certificate)], force=force)
 
 
-def count_labels_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
+def count_labels_by_current_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
     """Count verdicts given here under the guideline in force, and under another or none.
 
     While no guideline was set, those given under a default count as under it, and so do

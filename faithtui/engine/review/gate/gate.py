@@ -11,21 +11,21 @@ from datetime import datetime
 from pathlib import Path
 
 from faithtui.agreement.gate.accuracy_transfer import (
-    correct_other_run_pass_rate,
+    correct_other_run_fail_rate,
     estimate_other_run_pass_rate,
 )
 from faithtui.agreement.gate.certificate import (
     Certificate,
     CountingRules,
-    hash_conversations,
+    hash_conversation_names,
     make_judge_identity,
 )
 from faithtui.agreement.gate.certificate_changes import (
-    is_judge_change,
+    is_judge_change_phrase,
     list_data_changes,
     list_figure_changes,
-    list_future_issue_date,
     list_guideline_changes,
+    list_issue_date_problems,
     list_judge_and_metric_changes,
     list_run_date_changes,
 )
@@ -39,13 +39,13 @@ from faithtui.agreement.gate.threshold_checks import (
     Thresholds,
     check_thresholds,
     choose_worst_outcome,
-    find_doubtful_figures,
+    explain_doubtful_figures,
     read_gate_figures,
 )
 from faithtui.agreement.gate.warning_checks import (
     CONVENIENCE_WARNING,
     apply_warnings_to_checks,
-    check_accepted_codes,
+    validate_accepted_warning_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
@@ -61,17 +61,17 @@ from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.label_sets import Polarity
-from faithtui.domain.rater_kinds import find_machines
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.domain.rater_kinds import find_machine_labeller_names
+from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
-from faithtui.engine.review.gate.gate_change import check_run_change
+from faithtui.engine.review.gate.gate_change import check_accuracy_against_earlier_run
 from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
-from faithtui.output_files import check_target
+from faithtui.output_files import refuse_unwritable_target
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
 
@@ -206,7 +206,7 @@ def check_gate(
             f"the certificate is about {certificate.measured.level}; leave out --level"
         )
     if order.write is not None:
-        check_target(order.write, force=order.force)
+        refuse_unwritable_target(order.write, force=order.force)
     thresholds = _choose_thresholds(order, certificate)
     if (certificate is not None or order.write is not None) and not thresholds.has_figure:
         raise ConfigError(
@@ -229,29 +229,29 @@ def check_gate(
     )
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
-    evidence_at = _find_oldest_basis_time(seen, level.level)
+    evidence_at = _find_older_of_verdict_and_label_time(seen, level.level)
     state = read_run(store, seen.run_row.id).state
     broken = [
-        *_list_unfinished_reasons(replace(seen.run_row, state=state)),
+        *_list_run_unreliable_reasons(replace(seen.run_row, state=state)),
         *_list_unjudged_population_reasons(seen),
         *_list_machine_label_reasons(store, seen),
     ]
     notes = [
         *_list_population_notes(seen),
         *_list_integrity_notes(seen.run_row),
-        *_list_bias_notes(store, seen),
+        *_list_other_guideline_notes(store, seen),
     ]
     if certificate is not None:
         notes += _list_set_notes(certificate, settings)
         evidence_at = certificate.evidence_at
         changes, unseen = _compare_certificate_with_store(store, seen, certificate)
         notes += unseen
-        if thresholds.max_drop is not None and _is_same_data(certificate, seen):
+        if thresholds.max_drop is not None and _is_on_certified_conversations(certificate, seen):
             # Another judge or prompt is what is asked about, and its figures are its own.
-            notes += [each for each in changes if is_judge_change(each)]
-            changes = [each for each in changes if not is_judge_change(each)]
-        broken += [*changes, *list_future_issue_date(certificate, now)]
-    own = certificate is None or _is_same_data(certificate, seen)
+            notes += [each for each in changes if is_judge_change_phrase(each)]
+            changes = [each for each in changes if not is_judge_change_phrase(each)]
+        broken += [*changes, *list_issue_date_problems(certificate, now)]
+    own = certificate is None or _is_on_certified_conversations(certificate, seen)
     if not own and _has_enough_labels(found, thresholds):
         own = True
         notes.append(_OWN_LABELS.format(run=run, count=found.labels))
@@ -264,17 +264,19 @@ def check_gate(
         if not known.has_interval:
             known, forecast = certificate.measured.score, found.score
     lower_end = own and thresholds.basis is ThresholdBasis.LOWER
-    doubted = find_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
+    doubted = explain_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
     results = check_thresholds(found, thresholds, age, doubted)
     if thresholds.max_drop is not None:
-        if _is_about_other_data(order, certificate, seen):
+        if _is_drop_certified_on_other_data(order, certificate, seen):
             notes.append(_NO_CHANGE)
         else:
             results += (
-                _check_change(store, seen, order, thresholds.max_drop, certificate, settings),
+                _check_accuracy_drop(
+                    store, seen, order, thresholds.max_drop, certificate, settings
+                ),
             )
-    of_labels = _list_criteria_of_labels(level, own=own)
+    of_labels = _list_criteria_from_own_labels(level, own=own)
     results = apply_warnings_to_checks(
         results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
     )
@@ -332,7 +334,7 @@ def _list_recall_notes(row: RunRow, settings: ReportSettings, level: ReportLevel
     return [found]
 
 
-def _list_criteria_of_labels(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:
+def _list_criteria_from_own_labels(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:
     """List the figures that come from the labels of the run at hand, not from a certificate."""
     if own:
         return (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE, Criterion.CHANGE)
@@ -350,7 +352,7 @@ def _has_enough_labels(found: GateFigures, thresholds: Thresholds) -> bool:
     return has_interval and found.labels >= thresholds.labels
 
 
-def _check_change(
+def _check_accuracy_drop(
     store: Store,
     seen: GateInput,
     order: GateRequest,
@@ -369,7 +371,7 @@ def _check_change(
             0.0,
             reason="this is the certified run",
         )
-    return check_run_change(
+    return check_accuracy_against_earlier_run(
         store,
         seen.run_row,
         against,
@@ -379,7 +381,7 @@ def _check_change(
     )
 
 
-def _is_about_other_data(
+def _is_drop_certified_on_other_data(
     order: GateRequest, certificate: Certificate | None, seen: GateInput
 ) -> bool:
     """Say whether a largest drop was certified, and the run judged other conversations.
@@ -391,7 +393,7 @@ def _is_about_other_data(
         return False
     known = certificate.thresholds
     has_others = any(each is not None for each in (known.kappa, known.recall_no, known.score))
-    return has_others and not _is_same_data(certificate, seen)
+    return has_others and not _is_on_certified_conversations(certificate, seen)
 
 
 def _has_corrected_score_interval(level: LevelReport) -> bool:
@@ -424,7 +426,7 @@ def _choose_thresholds(order: GateRequest, certificate: Certificate | None) -> T
         for name in ("kappa", "recall_no", "score", "labels", "age_days", "basis", "max_drop")
         if (value := getattr(order, name)) is not None
     }
-    accepted = check_accepted_codes((*known.accepted, *order.accept))
+    accepted = validate_accepted_warning_codes((*known.accepted, *order.accept))
     among_labelled = known.among_labelled or order.among_labelled or CONVENIENCE_WARNING in accepted
     return replace(known, **given, among_labelled=among_labelled, accepted=accepted)
 
@@ -451,13 +453,13 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     )
 
 
-def _find_oldest_basis_time(seen: GateInput, level: ReportLevel) -> datetime | None:
+def _find_older_of_verdict_and_label_time(seen: GateInput, level: ReportLevel) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
     newest = seen.find_newest_label_time(level)
     return None if newest is None else min(seen.run_row.created_at, newest)
 
 
-def _list_unfinished_reasons(row: RunRow) -> list[str]:
+def _list_run_unreliable_reasons(row: RunRow) -> list[str]:
     """Say why a run as such cannot be relied on."""
     if row.state is not RunState.DONE or row.pending:
         return [
@@ -502,7 +504,7 @@ def _list_integrity_notes(row: RunRow) -> list[str]:
     """Say that the score of a run rests on what nobody said, or that nobody looked."""
     if row.integrity.soundness not in (Soundness.SUSPECT, Soundness.UNCHECKED):
         return []
-    return [f"run {row.id}: {integrity_sentence(row.spec.metric, row.integrity)}"]
+    return [f"run {row.id}: {format_integrity_sentence(row.spec.metric, row.integrity)}"]
 
 
 def _list_machine_label_reasons(store: Store, seen: GateInput) -> list[str]:
@@ -512,7 +514,7 @@ def _list_machine_label_reasons(store: Store, seen: GateInput) -> list[str]:
         each.reviewer
         for each in certificates.list_counted_opinions(readings.claims, readings.answers)
     }
-    found = find_machines(names, {row.spec.judge for row in store.runs.rows()})
+    found = find_machine_labeller_names(names, {row.spec.judge for row in store.runs.rows()})
     if not found:
         return []
     return [
@@ -534,10 +536,10 @@ def _list_shown_example_warnings(store: Store, seen: GateInput) -> tuple[ReportW
     return (ReportWarning("shown_examples", Severity.CAUTION, message, None, ()),)
 
 
-def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
+def _list_other_guideline_notes(store: Store, seen: GateInput) -> list[str]:
     """Say what blurs the figures."""
     notes = []
-    _, others = certificates.count_labels_by_guideline(store, seen)
+    _, others = certificates.count_labels_by_current_guideline(store, seen)
     if others:
         verdicts = "verdict was" if others == 1 else "verdicts were"
         notes.append(f"{others} {verdicts} not given under the guideline that is in force")
@@ -562,7 +564,7 @@ def _compare_certificate_with_store(
     settings = replace(seen.report.settings, sample=None)
     certified = (
         seen
-        if _is_same_data(certificate, seen)
+        if _is_on_certified_conversations(certificate, seen)
         else _find_certified_run(store, certificate, settings)
     )
     if certified is None:
@@ -576,11 +578,11 @@ def _compare_certificate_with_store(
         certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
     if not broken:
-        broken += _list_forged_parts(store, certified, certificate, settings)
+        broken += _list_certificate_contradictions(store, certified, certificate, settings)
     return broken + _list_machine_label_reasons(store, certified), []
 
 
-def _list_forged_parts(
+def _list_certificate_contradictions(
     store: Store, certified: GateInput, certificate: Certificate, settings: ReportSettings
 ) -> list[str]:
     """Name what the certified run, where it is here, contradicts: its time, or its figures.
@@ -624,7 +626,7 @@ def _list_figure_changes(certified: GateInput, certificate: Certificate) -> list
     return list_figure_changes(
         certificate,
         read_gate_figures(level, among_labelled=certificate.thresholds.among_labelled),
-        certificates.measure_accuracy(certified, level),
+        certificates.make_certified_accuracy(certified, level),
     )
 
 
@@ -643,7 +645,7 @@ def _format_unverified(what: str) -> str:
     return f"not verified, as the certified run is not in this store: {what}"
 
 
-def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
+def _is_on_certified_conversations(certificate: Certificate, seen: GateInput) -> bool:
     """Say whether a run is the certified one, or its labelled conversations judged anew.
 
     Without labels conversations of the same names are not the same data: a chatbot that is tested
@@ -653,7 +655,7 @@ def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
         return True
     if seen.origins.newest_at is None:
         return False
-    here = hash_conversations(seen.readings.claims, seen.readings.answers)
+    here = hash_conversation_names(seen.readings.claims, seen.readings.answers)
     return certificate.run.conversations == here
 
 
@@ -699,7 +701,7 @@ def _use_certified_figures(
     if _has_corrected_score_interval(level):
         return replace(measured, score=level.rate.corrected_this_run), False, below
     accuracy, judge = certificate.accuracy, level.rate.judge_raw
-    outside = None if accuracy is None else correct_other_run_pass_rate(accuracy, judge, LEVEL)
+    outside = None if accuracy is None else correct_other_run_fail_rate(accuracy, judge, LEVEL)
     score = estimate_other_run_pass_rate(accuracy, judge, LEVEL)
     clipped = (
         isinstance(outside, OutsideRate) and outside.is_out_of_range and score.value is not None

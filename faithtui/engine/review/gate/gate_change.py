@@ -21,7 +21,7 @@ from faithtui.agreement.gate.warning_checks import (
     format_missing_claim_counts,
 )
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report import PreparedUnits, make_prepared_report
+from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
@@ -29,7 +29,7 @@ from faithtui.engine.review.gate.sample_choice import list_label_selection_warni
 from faithtui.engine.review.reports.agreement_report import (
     JudgeChange,
     compare_run_judges,
-    prepare_run_units,
+    read_weighted_run_units,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
@@ -38,7 +38,7 @@ from faithtui.store.store import Store
 _UNDRAWN = (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY)
 
 
-def check_run_change(
+def check_accuracy_against_earlier_run(
     store: Store,
     row: RunRow,
     against: RunId | None,
@@ -81,13 +81,13 @@ def check_run_change(
             "--against"
         )
     before = store.runs.row(against)
-    prepared = prepare_run_units(store, before, settings)
+    prepared = read_weighted_run_units(store, before, settings)
     change = compare_run_judges(store, before, row, prepared)
     found, paired, prepared = change.report, change.claims, change.weighed
     compared = prepared.compared.comparable
     known = prepared.labels.names
     first, second = (
-        [prepared.recode_word(said) in known for said in column]
+        [prepared.recode_single_label(said) in known for said in column]
         for column in (
             [each.first for each in paired.claims],
             [each.second for each in paired.claims],
@@ -148,7 +148,7 @@ def _was_judged_because_drawn(
         return True
     if not change.claims.only_first:
         return False
-    return prepare_run_units(store, row, settings).readings.design.follows_draw
+    return read_weighted_run_units(store, row, settings).readings.design.follows_draw
 
 
 def _check_warnings_of_change(
@@ -159,7 +159,7 @@ def _check_warnings_of_change(
     run: RunRow,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
-    report = make_prepared_report(prepared)
+    report = report_on_prepared_units(prepared)
     warnings = (*report.warnings, *list_label_selection_warnings(store, run, prepared.readings))
     (asked,) = apply_warnings_to_checks((check,), warnings, prepared, report.claims, wanted)
     return asked

@@ -89,7 +89,7 @@ def list_label_selection_warnings(
         run: The run whose labels these are.
         readings: What judge and people said; the design says which sample it is.
     """
-    counted = _list_counted(readings)
+    counted = _list_counted_claims(readings)
     found = [
         *_list_deletion_warnings(store, run),
         *_list_changed_label_warnings(store, run, counted),
@@ -97,11 +97,13 @@ def list_label_selection_warnings(
         *_list_chosen_conversation_warnings(store, run, readings, counted),
     ]
     drawing = _find_sample_draw(store, readings)
-    if drawing is None or not (inside := _list_labelled(readings.claims)):
+    if drawing is None or not (inside := _list_labelled_drawn_claims(readings.claims)):
         return tuple(found)
     if drawing.drawn_at is None or drawing.other_labels is None:
         return (*found, _make_warning("drawing_unknown", _UNKNOWN.format(name=drawing.name)))
-    early = store.provenance.list_labelled_before([each.claim for each in inside], drawing.drawn_at)
+    early = store.provenance.list_claims_labelled_before(
+        [each.claim for each in inside], drawing.drawn_at
+    )
     if len(early) > MANY_KNOWN * len(inside):
         found.append(
             _make_warning(
@@ -139,7 +141,7 @@ def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     return [ReportWarning("labels_deleted", Severity.CAUTION, message, None)]
 
 
-def _list_counted(readings: RunUnits) -> list[ClaimUnit]:
+def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:
     """List the labelled claims that figures rest on: of a sample, drawn ones."""
     is_sample = readings.design.kind in RANDOM_DESIGNS
     return [
@@ -176,14 +178,14 @@ def _list_chosen_conversation_warnings(
     if readings.design.claim_set is not None or not counted:
         return []
     claims = [each.claim for each in counted]
-    known = store.provenance.list_labelled_before(claims, run.created_at)
+    known = store.provenance.list_claims_labelled_before(claims, run.created_at)
     if len(known) <= MANY_KNOWN * len(counted):
         return []
     splits = store.splits.map_conversations_to_splits()
     parts = {splits.get(each.conversation) for each in counted}
     beside = sum(
         number
-        for place, number in store.provenance.count_labelled_but_left_out(run.id).items()
+        for place, number in store.provenance.count_labelled_claims_left_out_of_run(run.id).items()
         if splits.get(place) in parts
     )
     if beside < LARGE_SAMPLE * len(counted):
@@ -239,7 +241,7 @@ def _find_sample_draw(store: Store, readings: RunUnits) -> _Drawing | None:
     return _Drawing(made.title, made.sample_uid, made.drawn_at, made.other_labels)
 
 
-def _list_labelled(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
+def _list_labelled_drawn_claims(claims: Sequence[ClaimUnit]) -> list[ClaimUnit]:
     return [
         each
         for each in claims
@@ -263,4 +265,4 @@ def _count_claims_of_other_samples(
         for each in store.deletions.rows()
     ):
         return len(outside)
-    return len(store.claim_sets.list_drawn_elsewhere(outside, uid)) if outside else 0
+    return len(store.claim_sets.list_claims_drawn_elsewhere(outside, uid)) if outside else 0

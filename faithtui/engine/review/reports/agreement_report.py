@@ -43,7 +43,7 @@ from faithtui.agreement.report.report import (
     OtherJudge,
     PreparedUnits,
     compare_prepared_with_judge,
-    make_prepared_report,
+    report_on_prepared_units,
     update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import ReportSettings
@@ -65,7 +65,7 @@ from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError, ExportError
 from faithtui.metrics.registry import find_metric
-from faithtui.output_files import check_target, make_private_directory, write_text
+from faithtui.output_files import make_private_directory, refuse_unwritable_target, write_text
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
 
@@ -159,14 +159,14 @@ def compute_run_agreement(
             f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
         )
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
-    newest = store.reviews.read_newest_event()
-    prepared = prepare_run_units(store, row, wanted, split)
+    newest = store.reviews.read_newest_event_id()
+    prepared = read_weighted_run_units(store, row, wanted, split)
     readings = prepared.readings
-    windows, empty_windows = row.windows, store.run_contents.count_empty_windows(run)
+    windows, empty_windows = row.windows, store.run_contents.count_windows_without_claims(run)
     if split is not None:
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    report = make_prepared_report(
+    report = report_on_prepared_units(
         prepared,
         judged=JudgingDescription(
             metric=row.spec.metric,
@@ -174,7 +174,7 @@ def compute_run_agreement(
             unit=spec.units,
             answers_are_claims=spec.judges == "answer",
             soundness=row.integrity.soundness,
-            integrity=spec.integrity_sentence(row.integrity),
+            integrity=spec.format_integrity_sentence(row.integrity),
             unfinished=_format_unfinished(row),
         ),
         comparison=None
@@ -189,7 +189,7 @@ def compute_run_agreement(
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 
 
-def prepare_run_units(
+def read_weighted_run_units(
     store: Store, row: RunRow, settings: ReportSettings, split: Split | None = None
 ) -> PreparedUnits:
     """Read what a run's judge and people said, with the weights of the sample it rests on.
@@ -221,7 +221,7 @@ def _explain_missing_metadata_key(store: Store, run: RunId, key: str) -> str:
     )
 
 
-def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | None:
+def refresh_agreement_without_intervals(store: Store, known: RunAgreement) -> RunAgreement | None:
     """Bring the figures of claims up to date with the labels given since, without intervals.
 
     Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
@@ -238,7 +238,7 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
         StoreError: There is no such run any more.
     """
     reading = _make_reading_settings(known.report.settings)
-    said = store.labelled_units.read_labels_since(known.row.id, known.newest, reading)
+    said = store.labelled_units.read_labels_after_event(known.row.id, known.newest, reading)
     if not said:
         return None
     known_claims = known.prepared.units_by_claim
@@ -393,7 +393,7 @@ def compare_run_judges(
     paired = read_comparable_claims(store, first, second, settings, split)
     names = (first.spec.judge_title, f"{second.spec.judge_title}, run {second.id}")
     if design.follows_draw:
-        other = prepare_run_units(store, second, settings, split)
+        other = read_weighted_run_units(store, second, settings, split)
         its = other.readings.design
         samples = {
             each.claim_set or (each.name, each.drawn_in or run)
@@ -422,7 +422,7 @@ def _rank_design_by_weights(design: LabelDesign) -> int:
     return 2 * int(design.kind in RANDOM_DESIGNS)
 
 
-def render_report(
+def iter_report_text(
     store: Store,
     agreement: RunAgreement,
     form: Format,
@@ -577,7 +577,7 @@ def write_report_files(
     """
     for form in formats:
         try:
-            check_target(directory / FILES[form], force=True)
+            refuse_unwritable_target(directory / FILES[form], force=True)
         except ExportError as error:
             sentence = str(error).partition("; ")[0]
             raise ExportError(f"{sentence}; choose another directory with -o") from error
@@ -588,7 +588,7 @@ def write_report_files(
     written = []
     for form in dict.fromkeys(formats):
         path = directory / FILES[form]
-        parts = render_report(
+        parts = iter_report_text(
             store, agreement, form, clock=lambda: now, include_text=include_text, plots=plots
         )
         try:

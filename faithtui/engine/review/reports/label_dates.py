@@ -73,4 +73,4 @@ def read_label_dates(store: Store, run: RunId) -> LabelDates:
     """Read the dates and guidelines of the verdicts on a run."""
     versions = dict.fromkeys(store.guidelines.list_default_digests(), 0)
     versions |= {each.digest: each.number for each in store.guidelines.versions()}
-    return LabelDates(store.provenance.read_label_moments(run), versions)
+    return LabelDates(store.provenance.read_label_times(run), versions)

@@ -13,8 +13,8 @@ from faithtui.domain.splits import Split
 from faithtui.engine.review.reports.agreement_report import (
     ComparableClaims,
     compare_run_judges,
-    prepare_run_units,
     read_comparable_claims,
+    read_weighted_run_units,
 )
 from faithtui.engine.review.samples.splits import SplitOpening, record_test_opening
 from faithtui.errors import ConfigError
@@ -122,7 +122,7 @@ def compare_runs(
         raise ConfigError(f"both are run {first}; name two runs, such as one before and one after")
     a, b = store.runs.row(first), store.runs.row(second)
     settings = ReportSettings(sample=sample, claim_set=claim_set)
-    prepared = prepare_run_units(store, a, settings, split)
+    prepared = read_weighted_run_units(store, a, settings, split)
     paired = read_comparable_claims(store, a, b, settings, split)
     labels = find_metric(a.spec.metric).spec.labels.names
     compared = [each for each in paired.claims if _have_verdicts_and_label(each, labels)]
@@ -156,7 +156,11 @@ def compare_runs(
         only_b=paired.only_second,
         in_view=sum(each.blind is False for each in counted),
         opening=record_test_opening(
-            store, _find_shown_split(store, split, compared), "compare", (first, second), who
+            store,
+            _find_split_figures_reveal(store, split, compared),
+            "compare",
+            (first, second),
+            who,
         ),
     )
 
@@ -181,7 +185,7 @@ def _count_exclusions(
     )
 
 
-def _find_shown_split(
+def _find_split_figures_reveal(
     store: Store, split: Split | None, compared: Sequence[PairedClaim]
 ) -> Split | None:
     """Say which part figures show: the test part also when it is among all conversations."""

@@ -16,10 +16,16 @@ from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend_points import Trend, TrendPoint, estimate_drawn_figures
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
-from faithtui.agreement.statistics.pass_rates import estimate_fair_units, widen_to_unknown_units
+from faithtui.agreement.statistics.pass_rates import (
+    estimate_fair_claim_count,
+    widen_to_unknown_units,
+)
 from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.reports.agreement_report import compare_run_judges, prepare_run_units
+from faithtui.engine.review.reports.agreement_report import (
+    compare_run_judges,
+    read_weighted_run_units,
+)
 from faithtui.errors import ConfigError, NoSharedClaims
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow, RunState
@@ -52,7 +58,7 @@ def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = 
                 )
             continue
         try:
-            found.append((row, prepare_run_units(store, row, settings)))
+            found.append((row, read_weighted_run_units(store, row, settings)))
         except NoSharedClaims:
             # That it judged no claim of the set is known once its own were matched to it.
             if runs:
@@ -92,7 +98,7 @@ def _make_point(
     report = report_claims(units.compared, units.recoded_rule)
     design, comparable = units.readings.design, units.compared.comparable
     if not design.follows_draw:
-        known = estimate_fair_units(count_labelled_strata(units.compared, units.recoded_rule))
+        known = estimate_fair_claim_count(count_labelled_strata(units.compared, units.recoded_rule))
         # A report speaks of what the run judged, this of the set.
         score = widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged)
         accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
@@ -122,7 +128,9 @@ def _make_point(
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,
-        accuracy_bounds=_bound_accuracy(store, claim_set, row, units, accuracy.value),
+        accuracy_bounds=_compute_accuracy_bounds_for_unjudged(
+            store, claim_set, row, units, accuracy.value
+        ),
         change=None if before is None else _compare_with_run_before(store, before, row),
         judged_some_drawn=design.follows_draw and design.as_drawn is None,
     )
@@ -138,7 +146,7 @@ def _compare_with_run_before(
     return found.report
 
 
-def _bound_accuracy(
+def _compute_accuracy_bounds_for_unjudged(
     store: Store,
     claim_set: ClaimSetRow,
     row: RunRow,
@@ -146,7 +154,7 @@ def _bound_accuracy(
     accuracy: float | None,
 ) -> tuple[float, float] | None:
     """Bound accuracy by what the run did not judge of the labelled claims."""
-    weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
+    weights = store.claim_sets.compute_label_weights(claim_set.id, row.spec.rule)
     places, claims = units.compared.places, units.compared.all
     weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
     judged, whole = float(weight.sum()), sum(weights.values())

@@ -9,11 +9,11 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.formats.claim_sets import (
     ConversationWithImages,
     claim_set_lines,
-    read_claim_set,
+    read_and_check_claim_set,
     read_transcripts,
 )
 from faithtui.metrics.registry import find_metric
-from faithtui.output_files import check_target, write_text
+from faithtui.output_files import refuse_unwritable_target, write_text
 from faithtui.store.bundles.merge import MergeCounts
 from faithtui.store.samples.claim_sets import ClaimSetRow
 from faithtui.store.store import Store
@@ -39,7 +39,7 @@ def export_claim_set(store: Store, number: ClaimSetId, path: Path, *, force: boo
             written, or a conversation is too large with its images.
         StoreError: The set is not there.
     """
-    check_target(path, force=force)
+    refuse_unwritable_target(path, force=force)
     found = store.claim_sets.read_claim_set_bundle(number)
     conversations = sorted(store.claim_sets.list_conversations(number))
     lines = claim_set_lines(found, _read_stored_transcripts(store, conversations))
@@ -57,12 +57,12 @@ def import_claim_set(store: Store, path: Path) -> ClaimSetImport:
         StoreError: A conversation is here with other turns, another set has its name and version,
             or the store cannot be written.
     """
-    found = read_claim_set(path)
+    found = read_and_check_claim_set(path)
     try:
         find_metric(found.metric)
     except ConfigError as error:
         raise InputError(f"{error}; or update faithtui", path=path, line=1) from error
-    store.claim_sets.refuse_conflicts(found)
+    store.claim_sets.refuse_conflicting_version(found)
     new = 0
     for each in read_transcripts(path):
         new += store.conversations.import_batch([each.conversation], each.images).new

@@ -43,7 +43,7 @@ class PlanBasis:
     @property
     def conversations(self) -> int:
         """How many conversations hold the claims."""
-        return len({item for item, _ in self.frame.count_strata_by_item()})
+        return len({item for item, _ in self.frame.count_claims_by_conversation_and_stratum()})
 
     @property
     def is_of_too_few(self) -> bool:
@@ -87,11 +87,11 @@ def read_plan_strata(
         else store.samples.read_frame(run, ("verdict",))
     )
     failing = tuple(name for name in labels.names if name not in spec.rule.passing)
-    verdicts = frame.count_stratum_pairs(by_verdict)
+    verdicts = frame.count_claims_by_both_strata(by_verdict)
     strata = []
     for name, population in names.items():
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
-        assumed, is_flagged = assume_share(counts, labels, failing)
+        assumed, is_flagged = assume_unfaithful_share(counts, labels, failing)
         missing = counts.get(name_verdict_stratum(None), 0)
         n, unfaithful = said[name, None], said[name, True]
         share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)
@@ -132,7 +132,7 @@ def _count_labels(
     return found
 
 
-def assume_share(
+def assume_unfaithful_share(
     counts: Mapping[str, int], labels: LabelSet, failing: Sequence[str]
 ) -> tuple[float, bool | None]:
     """Say what share of unfaithful claims to assume, and whether the judge flags them all.
@@ -190,7 +190,7 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
             cells.append(SequenceCell(judged, flagged, n, round(n * each.share)))
     is_mixed = any(each.is_flagged is None for each in basis.strata)
     return PlanForecast(
-        _predict_future_width(basis, plan, level),
+        _predict_half_width_of_new_run(basis, plan, level),
         _compute_half_width(bound_faithful_share(cells, level)),
         None if is_mixed else _compute_half_width(bound_recall(cells, level)),
     )
@@ -200,11 +200,11 @@ def _compute_half_width(ends: tuple[float, float]) -> float:
     return (ends[1] - ends[0]) / 2
 
 
-def _predict_future_width(basis: PlanBasis, plan: LabelPlan, level: float) -> float | None:
+def _predict_half_width_of_new_run(basis: PlanBasis, plan: LabelPlan, level: float) -> float | None:
     """Add what conversations differ by, as far as their verdicts tell."""
     shares = {each.name: each.share for each in basis.strata}
     whole = sum(each.population for each in basis.strata)
-    found = basis.frame.count_strata_by_item()
+    found = basis.frame.count_claims_by_conversation_and_stratum()
     counts = {key: count for key, count in found.items() if key[1] in shares}
     residuals = dict.fromkeys((item for item, _ in counts), 0.0)
     if plan.rate is None or len(residuals) < FEWEST_GROUPS:

@@ -60,7 +60,7 @@ def compute_confidence_sequences(
 
     is_split = row.stratified_by != ("verdict",)
     verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
-    populations = frame.count_stratum_pairs(verdicts)
+    populations = frame.count_claims_by_both_strata(verdicts)
     verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
     rule = (spec := store.runs.row(row.run).spec).rule
     said = {

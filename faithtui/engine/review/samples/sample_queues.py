@@ -102,7 +102,7 @@ def make_repeat_labels_request(seed: int, size: int = REPEATS) -> SampleRequest:
     return SampleRequest("self-agreement", SampleKind.REPEAT, size=size, seed=seed)
 
 
-def read_request_frame(
+def read_sampling_frame(
     store: Store, run: RunId, reviewer: str, request: SampleRequest
 ) -> SamplingFrame:
     """Read what a request is drawn from. Seconds for a million claims: meant for a thread.
@@ -111,11 +111,11 @@ def read_request_frame(
         StoreError: There is no such stratum.
     """
     if request.kind is SampleKind.REPEAT:
-        return store.samples.read_own_labelled_frame(run, reviewer)
+        return store.samples.read_frame_for_blind_repeats(run, reviewer)
     return store.samples.read_frame(run, request.strata)
 
 
-def draw_run_sample(
+def draw_and_save_run_sample(
     store: Store,
     run: RunId,
     reviewer: str,
@@ -129,12 +129,12 @@ def draw_run_sample(
         run: The run.
         reviewer: Who draws it.
         request: What to draw.
-        frame: What `read_request_frame` gave for the request; None reads it.
+        frame: What `read_sampling_frame` gave for the request; None reads it.
 
     Raises:
         StoreError: Nothing can be drawn.
     """
-    frame = read_request_frame(store, run, reviewer, request) if frame is None else frame
+    frame = read_sampling_frame(store, run, reviewer, request) if frame is None else frame
     plan = request.plan
     return store.samples.add(
         run,
@@ -148,7 +148,7 @@ def draw_run_sample(
     )
 
 
-def estimate_pace(rows: Sequence[SampleRow]) -> float:
+def estimate_seconds_per_claim(rows: Sequence[SampleRow]) -> float:
     """Give a person's pace in seconds a claim: in the newest sample it is known from, or usual."""
     return next((row.pace_s for row in rows if row.pace_s is not None), USUAL_PACE_S)
 
@@ -185,12 +185,12 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.row(sample, reviewer)
     spec = store.runs.row(row.run).spec
     labels = store.samples.read_labels(sample, reviewer)
-    pairs = _list_pairs(labels, spec.rule)
+    pairs = _list_comparable_label_pairs(labels, spec.rule)
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(pairs), differ, None, planned=False)
     left, needed = max(0, row.frame - row.answered), None
-    counted = _list_pairs([each for each in labels if not each.shown], spec.rule)
+    counted = _list_comparable_label_pairs([each for each in labels if not each.shown], spec.rule)
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
@@ -203,7 +203,9 @@ LabelPair = tuple[str, str, str]
 """Group, the person's label and the judge's, in the words of the metric."""
 
 
-def _list_pairs(readings: Sequence[SampleLabel], rule: ScoringRule) -> list[LabelPair]:
+def _list_comparable_label_pairs(
+    readings: Sequence[SampleLabel], rule: ScoringRule
+) -> list[LabelPair]:
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
@@ -243,7 +245,9 @@ class QueueOutcome:
     """What holds at every look; None where there is no such thing."""
 
 
-def close_finished_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
+def read_outcome_and_close_spot_check(
+    store: Store, sample: SampleId, reviewer: str
+) -> QueueOutcome:
     """Say what came of a sample; a spot-check that is through is closed with its decision.
 
     Meant for a thread.

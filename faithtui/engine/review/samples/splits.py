@@ -31,7 +31,7 @@ class SplitOpening:
         )
 
 
-def fix_store_split(
+def save_store_split(
     store: Store, made_by: str, shares: Sequence[int] | None = None, seed: int | None = None
 ) -> StoredSplit:
     """Split the conversations of a store, once and for all.

@@ -131,7 +131,7 @@ class Exchange:
         return cls(passages=passages, scores=[TraceScore(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
 
 
-def join_exchanges(
+def make_conversation_from_exchanges(
     session: str,
     exchanges: Sequence[Exchange],
     options: ReadOptions,
@@ -146,7 +146,7 @@ def join_exchanges(
     """
     draft = ConversationDraft(key=session)
     for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
-        _add_messages(draft, each, collector)
+        _add_new_messages_of_exchange(draft, each, collector)
         if each.answer is None:
             _add_unanswered_to_metadata(draft, each, options)
             continue
@@ -206,7 +206,7 @@ def name_score_judge(model: str | None, score: str, tool: str) -> str:
     return model if fold_key(score) == "faithfulness" else f"{model} ({score})"
 
 
-def find_answer_steps(
+def list_ids_of_answer_steps(
     answer: str | None, steps: Sequence[tuple[str | None, str | None]]
 ) -> list[str]:
     """Find the steps of an exchange that gave its answer.
@@ -225,7 +225,9 @@ def find_answer_steps(
     return same or ([named[0][0]] if len(named) == 1 else [])
 
 
-def _add_messages(draft: ConversationDraft, exchange: Exchange, collector: ImageCollector) -> None:
+def _add_new_messages_of_exchange(
+    draft: ConversationDraft, exchange: Exchange, collector: ImageCollector
+) -> None:
     history = ConversationDraft()
     MessageReader(history, collector).read_all(exchange.messages)
     for name, value in history.metadata.items():
@@ -266,8 +268,8 @@ def add_rating_or_verdict(
         draft.add_rating(
             position,
             score.annotator,
-            options.choose_scale(score.name),
-            _to_label(score.value),
+            options.choose_and_note_scale(score.name),
+            _format_label_text(score.value),
             note=score.comment,
         )
     elif score.judge is not None:
@@ -277,7 +279,7 @@ def add_rating_or_verdict(
             ImportedVerdict(
                 score.judge,
                 position,
-                word=_to_label(score.value),
+                word=_format_label_text(score.value),
                 score=number if inside else None,
                 reason=score.comment,
             )
@@ -290,7 +292,7 @@ def is_about_faithfulness(name: str) -> bool:
     return _FAITHFUL.search(words) is not None
 
 
-def _to_label(value: object) -> str:
+def _format_label_text(value: object) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
@@ -308,7 +310,7 @@ def _to_number(value: object) -> float | None:
             return None
 
 
-def extract_messages(value: object, depth: int = 0) -> list[object]:
+def find_chat_messages(value: object, depth: int = 0) -> list[object]:
     """Find the chat messages in what an application was given; a text is one of the user.
 
     Args:
@@ -319,13 +321,13 @@ def extract_messages(value: object, depth: int = 0) -> list[object]:
         return []
     if isinstance(value, str):
         parsed = _parse_json_or_none(value)
-        found = extract_messages(parsed, depth + 1) if parsed is not None else []
+        found = find_chat_messages(parsed, depth + 1) if parsed is not None else []
         return found or ([{"role": "user", "content": value}] if value else [])
     if isinstance(value, list):
         if looks_like_messages(value):
             return list(value)
         if len(value) == 1:  # LangChain's batches of one
-            return extract_messages(value[0], depth + 1)
+            return find_chat_messages(value[0], depth + 1)
         return []
     if not isinstance(value, dict):
         return []
@@ -335,11 +337,11 @@ def extract_messages(value: object, depth: int = 0) -> list[object]:
     history = fields.take("chat_history", "history")
     before = list(history) if looks_like_messages(history) and isinstance(history, list) else []
     for name in ("messages", "input_messages", *QUESTION, "inputs", "text", "content", "kwargs"):
-        found = extract_messages(fields.take(name), depth + 1)
+        found = find_chat_messages(fields.take(name), depth + 1)
         if found:
             return [*before, *found]
     texts = [each for each in value.values() if isinstance(each, str)]
-    return [*before, *extract_messages(texts[0], depth + 1)] if len(texts) == 1 else before
+    return [*before, *find_chat_messages(texts[0], depth + 1)] if len(texts) == 1 else before
 
 
 def find_answer_text(value: object, depth: int = 0) -> str | None:
@@ -349,7 +351,7 @@ def find_answer_text(value: object, depth: int = 0) -> str | None:
     if isinstance(value, str):
         # An answer may well be JSON itself: only what is clearly put around one is taken off.
         parsed = _parse_json_or_none(value)
-        found = find_answer_text(parsed, depth + 1) if _is_answer_wrapper(parsed) else None
+        found = find_answer_text(parsed, depth + 1) if _can_contain_answer(parsed) else None
         return found if found is not None else value
     if isinstance(value, list):
         if not any(isinstance(each, dict | list) for each in value):
@@ -376,7 +378,7 @@ def find_answer_text(value: object, depth: int = 0) -> str | None:
     return texts_[0] if len(texts_) == 1 else None
 
 
-def _is_answer_wrapper(value: object) -> bool:
+def _can_contain_answer(value: object) -> bool:
     """Say whether a value is a list of messages, or an object with a key that holds an answer.
 
     `a` alone, as in tables of `q` and `a`, says too little.

@@ -12,9 +12,9 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    extract_messages,
-    find_answer_steps,
     find_answer_text,
+    find_chat_messages,
+    list_ids_of_answer_steps,
     name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
@@ -69,7 +69,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     record = dict(fields.value)
     if _is_score(record) or _is_observation(record):
         trace = fields.text("trace_id")
@@ -83,7 +83,9 @@ def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     yield trace, {**record, _KIND: "trace"}
 
 
-def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+def _make_exchange_from_trace(
+    trace: str, records: list[dict[str, Any]], options: ReadOptions
+) -> Exchange | None:
     by_kind: dict[str, list[AnySpelling]] = {"trace": [], "observation": [], "score": []}
     for record in records:
         by_kind[record.pop(_KIND)].append(AnySpelling(record))
@@ -93,11 +95,11 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     root, *others = by_kind["trace"]
     if others:
         options.notes.remarks[_TWICE] += len(others)
-    observations = [*_list_records(root, "observations"), *by_kind["observation"]]
+    observations = [*_list_records_nested_in_trace(root, "observations"), *by_kind["observation"]]
     observations.sort(key=lambda each: each.text("start_time") or "")
     time = root.text("timestamp", "start_time") or ""
     exchange = Exchange(_find_session(root.value) or trace, time)
-    exchange.messages = extract_messages(root.take("input"))
+    exchange.messages = find_chat_messages(root.take("input"))
     exchange.answer = find_answer_text(root.take("output"))
     for each in observations:
         _add_observation(exchange, each)
@@ -109,13 +111,13 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
             if fold_key(key) not in ("id", "scores", "htmlpath") and each not in ([], {})
         },
     }
-    scores = [*_list_records(root, "scores"), *by_kind["score"]]
+    scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
-    exchange.answer_steps = find_answer_steps(
+    exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
-            (each.text("id"), find_answer_text(read_cell_or_text(each.take("output"))))
+            (each.text("id"), find_answer_text(parse_json_or_keep_text(each.take("output"))))
             for each in observations
             if not _is_retrieval_or_tool(each)
         ],
@@ -127,7 +129,7 @@ def _find_session(part: Mapping[str, object]) -> str | None:
     return AnySpelling(part).text("session_id") or None
 
 
-def _list_records(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
+def _list_records_nested_in_trace(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
     """List what stands inside a trace; lists of traces name it by id alone, which says nothing."""
     for each in root.elements(name):
         if isinstance(each, AnySpelling):
@@ -139,7 +141,7 @@ def _list_records(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
 def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
     kind = (fields.text("type") or "").lower()
     name = fields.text("name")
-    output = read_cell_or_text(fields.take("output"))
+    output = parse_json_or_keep_text(fields.take("output"))
     if _is_retrieval_or_tool(fields):
         if isinstance(output, list) and not output:
             exchange.passages = exchange.passages or read_tool_output([], name)
@@ -148,7 +150,7 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
         exchange.passages = found if exchange.passages is None else exchange.passages + found
     elif kind == "generation":
         if not exchange.messages:
-            exchange.messages = extract_messages(fields.take("input"))
+            exchange.messages = find_chat_messages(fields.take("input"))
         if exchange.answer is None:
             exchange.answer = find_answer_text(output)
 
@@ -160,7 +162,7 @@ def _is_retrieval_or_tool(fields: AnySpelling) -> bool:
     return kind in _EVIDENCE or (kind == "span" and "retriev" in name.lower())
 
 
-def read_cell_or_text(value: object) -> object:
+def parse_json_or_keep_text(value: object) -> object:
     """Read JSON that stands in a text; any other text stays one."""
     try:
         return parse_list_or_object_cell(value, "output")
@@ -200,7 +202,7 @@ READER = TraceReader(
     "langfuse",
     "Langfuse traces, observations and scores",
     _explain_match,
-    _split_record,
-    _read_trace,
+    _split_record_by_trace_id,
+    _make_exchange_from_trace,
     _find_session,
 )

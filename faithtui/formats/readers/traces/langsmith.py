@@ -11,9 +11,9 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    extract_messages,
-    find_answer_steps,
     find_answer_text,
+    find_chat_messages,
+    list_ids_of_answer_steps,
     name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
@@ -46,14 +46,16 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     trace = fields.text("trace_id") or fields.text("run_id") or fields.text("id")
     if trace is None:
         raise fields.make_error(("trace_id",), None, "the id of the trace")
     yield trace, dict(fields.value)
 
 
-def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+def _make_exchange_from_trace(
+    trace: str, records: list[dict[str, Any]], options: ReadOptions
+) -> Exchange | None:
     runs = [AnySpelling(each) for each in records if not _is_feedback(each)]
     feedback = [AnySpelling(each) for each in records if _is_feedback(each)]
     if not runs:
@@ -65,12 +67,12 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
     metadata = root.inner("extra").inner("metadata").value
     named = _find_session(root.value)
     exchange = Exchange(named or trace, time=root.text("start_time") or "")
-    exchange.messages = extract_messages(root.take("inputs"))
+    exchange.messages = find_chat_messages(root.take("inputs"))
     exchange.answer = find_answer_text(root.take("outputs"))
     runs.sort(key=lambda run: (run.text("dotted_order") or "", run.text("start_time") or ""))
     for run in runs:
-        _add_evidence(exchange, run)
-    exchange.details = _without_none(
+        _add_retrieved_passages(exchange, run)
+    exchange.details = _make_dict_without_none(
         trace_id=trace,
         run_id=root.text("id"),
         tags=root.take("tags"),
@@ -82,7 +84,7 @@ def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions)
         end_time=root.text("end_time"),
     )
     exchange.scores = [_read_feedback(each) for each in feedback]
-    exchange.answer_steps = find_answer_steps(
+    exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
             (each.text("id"), find_answer_text(each.take("outputs")))
@@ -99,7 +101,7 @@ def _find_session(part: Mapping[str, object]) -> str | None:
     return metadata.text(*_SESSION) or None
 
 
-def _add_evidence(exchange: Exchange, run: AnySpelling) -> None:
+def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
     kind = run.text("run_type")
     if kind not in _EVIDENCE:
         return
@@ -142,7 +144,7 @@ def _read_feedback(fields: AnySpelling) -> TraceScore:
     )
 
 
-def _without_none(**fields: object) -> dict[str, object]:
+def _make_dict_without_none(**fields: object) -> dict[str, object]:
     return {name: each for name, each in fields.items() if each is not None}
 
 
@@ -150,7 +152,7 @@ READER = TraceReader(
     "langsmith",
     "LangSmith runs and feedback",
     _explain_match,
-    _split_record,
-    _read_trace,
+    _split_record_by_trace_id,
+    _make_exchange_from_trace,
     _find_session,
 )

@@ -14,13 +14,13 @@ from typing import Any, Final
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import find_faithtui_details
-from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, make_shape_error
+from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, translate_to_shape_error
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
     TraceScore,
-    extract_messages,
-    find_answer_steps,
     find_answer_text,
+    find_chat_messages,
+    list_ids_of_answer_steps,
     name_score_judge,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
@@ -62,7 +62,7 @@ def _explain_match(sample: Sample) -> str | None:
         for span in _list_spans(AnySpelling(record)):
             if isinstance(span, ShapeError):
                 continue
-            attributes = _read_attributes(span)
+            attributes = _read_flat_attributes(span)
             mark = next((each for each in _MARKS if each in attributes), None)
             if mark is not None:
                 return f"spans with `{mark}`"
@@ -99,7 +99,7 @@ def _list_nested_objects(
             yield each
 
 
-def _read_attributes(span: Mapping[str, object]) -> dict[str, object]:
+def _read_flat_attributes(span: Mapping[str, object]) -> dict[str, object]:
     given = span.get("attributes")
     flat: dict[str, object] = {}
     if isinstance(given, list):
@@ -171,7 +171,7 @@ def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeErr
         if isinstance(record, ShapeError):
             yield record
         elif record.take("event_name") == _EVALUATION:
-            said = _read_attributes(record.value)
+            said = _read_flat_attributes(record.value)
             said["span_id"] = record.take("span_id")
             own_text = said.get("faithtui.details")
             if isinstance(own_text, str):
@@ -186,7 +186,9 @@ def _parse_json_or_none(text: str) -> object:
         return None
 
 
-def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
+def _split_record_by_trace_id(
+    fields: AnySpelling,
+) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
     evaluations = list(_list_evaluations(fields))
     for each in evaluations:
         if isinstance(each, ShapeError):
@@ -201,7 +203,7 @@ def _split_record(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]] | 
         try:
             yield span if isinstance(span, ShapeError) else _get_trace_id_and_fields(span)
         except UNREADABLE as error:
-            yield make_shape_error(error)
+            yield translate_to_shape_error(error)
 
 
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -223,9 +225,9 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "start": named.text("start_time", "start_time_unix_nano"),
             "end": named.text("end_time", "end_time_unix_nano"),
             "status": named.take("status_code", "status"),
-            "attributes": _read_attributes(span),
+            "attributes": _read_flat_attributes(span),
             "events": [
-                {"name": each.get("name"), "attributes": _read_attributes(each)}
+                {"name": each.get("name"), "attributes": _read_flat_attributes(each)}
                 for each in (events if isinstance(events, list) else [])
                 if isinstance(each, dict)
             ],
@@ -233,7 +235,9 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
     )
 
 
-def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+def _make_exchange_from_trace(
+    trace: str, spans: list[dict[str, Any]], options: ReadOptions
+) -> Exchange | None:
     evaluations = [each["evaluation"] for each in spans if "evaluation" in each]
     spans = [each for each in spans if "evaluation" not in each]
     if not spans:
@@ -245,7 +249,9 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
     root = roots[0] if roots else spans[0]
     session = next(filter(None, map(_find_session, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
-    exchange.messages, exchange.answer = _read_chat(root["attributes"], root["events"])
+    exchange.messages, exchange.answer = _read_chat_messages_and_answer(
+        root["attributes"], root["events"]
+    )
     for span in spans:
         _add_passages_or_chat(exchange, span)
     attributes = root["attributes"]
@@ -264,14 +270,14 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
         }.items()
         if each not in (None, "", {}, [])
     }
-    exchange.scores = [score for span in spans for score in _list_scores(span)]
+    exchange.scores = [score for span in spans for score in _list_scores_in_span_events(span)]
     exchange.scores += [_read_score(each, each.get("span_id")) for each in evaluations]
     steps = [
-        (span["id"], _read_chat(span["attributes"], span["events"])[1])
+        (span["id"], _read_chat_messages_and_answer(span["attributes"], span["events"])[1])
         for span in spans
         if not _is_retrieval_or_tool(span["attributes"])
     ]
-    exchange.answer_steps = find_answer_steps(exchange.answer, steps)
+    exchange.answer_steps = list_ids_of_answer_steps(exchange.answer, steps)
     exchange.answer_steps += [each for each in (root["id"],) if each is not None]
     return exchange
 
@@ -295,7 +301,7 @@ def _find_model(spans: list[dict[str, Any]]) -> object:
     return next((each for each in found if each), None)
 
 
-def _read_chat(
+def _read_chat_messages_and_answer(
     attributes: dict[str, Any], events: list[dict[str, Any]]
 ) -> tuple[list[object], str | None]:
     """Read the messages and the answer that one span holds."""
@@ -305,7 +311,7 @@ def _read_chat(
             _read_message(each) for each in _collect_numbered_keys(attributes, name)
         ]
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
-        messages = messages or extract_messages(attributes.get(name))
+        messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
     if system and messages:
         messages = [{"role": "system", "content": str(system)}, *messages]
@@ -390,7 +396,7 @@ def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
         found = read_tool_output(output, str(name) if name else None)
     else:
         if exchange.answer is None or not exchange.messages:
-            messages, answer = _read_chat(attributes, span["events"])
+            messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
             exchange.messages = exchange.messages or messages
             exchange.answer = answer if exchange.answer is None else exchange.answer
         return
@@ -410,7 +416,7 @@ def _read_output_passages(attributes: dict[str, Any], span: dict[str, Any]) -> P
     return read_tool_output(output, span["name"])
 
 
-def _list_scores(span: dict[str, Any]) -> Iterator[TraceScore]:
+def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:
     """List the evaluations that came as events of a span."""
     for event in span["events"]:
         if event["name"] != _EVALUATION:
@@ -442,7 +448,7 @@ READER = TraceReader(
     "spans",
     "OpenInference and OpenTelemetry GenAI spans",
     _explain_match,
-    _split_record,
-    _read_trace,
+    _split_record_by_trace_id,
+    _make_exchange_from_trace,
     _find_session,
 )

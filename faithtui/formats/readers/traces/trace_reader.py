@@ -23,7 +23,11 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.traces.exchanges import Exchange, join_exchanges, make_sortable_time
+from faithtui.formats.readers.traces.exchanges import (
+    Exchange,
+    make_conversation_from_exchanges,
+    make_sortable_time,
+)
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 
 _PLACE: Final = "_place"
@@ -73,10 +77,12 @@ class TraceReader:
                 except UNREADABLE as error:
                     yield make_refused_record(each, error)
             paths = list(places)
-            for part, too_large in traces.list_too_large():
-                yield make_refused_record(_get_first_position(last, paths, [part]), too_large)
+            for part, too_large in traces.list_keys_with_too_large_records():
+                yield make_refused_record(
+                    _make_first_record_for_messages(last, paths, [part]), too_large
+                )
             for trace, parts in traces:
-                first = _get_first_position(last, paths, parts)
+                first = _make_first_record_for_messages(last, paths, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
                 except UNREADABLE as error:
@@ -85,13 +91,15 @@ class TraceReader:
                 if exchange is not None:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_sortable_time(exchange.time))
-            for value, too_large in sessions.list_too_large():
-                yield make_refused_record(_get_first_position(last, paths, [value]), too_large)
+            for value, too_large in sessions.list_keys_with_too_large_records():
+                yield make_refused_record(
+                    _make_first_record_for_messages(last, paths, [value]), too_large
+                )
             for session, values in sessions:
-                first = _get_first_position(last, paths, values)
+                first = _make_first_record_for_messages(last, paths, values)
                 collector = ImageCollector(find_image_folder(first.path))
                 drafts = (
-                    join_exchanges(session, found, options, collector)
+                    make_conversation_from_exchanges(session, found, options, collector)
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
                 yield from build_conversations(first, drafts, options, collector)
@@ -113,7 +121,7 @@ class TraceReader:
                         yield f"session {session}"
 
 
-def _get_first_position(
+def _make_first_record_for_messages(
     last: FileRecord, paths: Sequence[Path], parts: list[dict[str, Any]]
 ) -> FileRecord:
     """Give the place of the first record of some, for messages."""

@@ -41,20 +41,20 @@ def parse_list_or_object_cell(value: object, field: str) -> object:
     try:
         return parse_inner_json(text)
     except json.JSONDecodeError:
-        return _read_literal(text, field)
+        return _parse_python_literal(text, field)
     except ValueError as error:  # it is JSON, but none that can be kept
         raise ShapeError(field, str(error)) from error
 
 
-def _read_literal(text: str, field: str) -> object:
-    problem = LITERAL.find_problem(len(text))
+def _parse_python_literal(text: str, field: str) -> object:
+    problem = LITERAL.find_size_problem(len(text))
     if problem is not None:
         raise ShapeError(field, problem)
     try:
         # Trees are built and taken down by recursion, so depth counts before there is one.
         if _measure_depth(text) > _MOST_DEPTH:
             raise ShapeError(field, f"is nested more than {_MOST_DEPTH} levels deep")
-        found = ast.literal_eval(_separate_strings(text))
+        found = ast.literal_eval(_put_commas_between_strings(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError) as error:
         raise ShapeError(
             field,
@@ -99,7 +99,7 @@ def _measure_depth(text: str) -> int:
     return deepest
 
 
-def _separate_strings(text: str) -> str:
+def _put_commas_between_strings(text: str) -> str:
     """Put a comma between strings that have none, as numpy prints arrays of texts.
 
     Without it Python would read two passages as one.

@@ -20,7 +20,7 @@ from faithtui.domain.conversation import (
 )
 from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
-from faithtui.formats.readers.neutral import check_name_length, make_group_name
+from faithtui.formats.readers.neutral import check_name_length, choose_group_from_metadata
 from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
 from faithtui.formats.readers.values.passages import PassageList
 
@@ -95,7 +95,7 @@ class ConversationDraft:
             ShapeError: A text is longer than may be stored.
         """
         for name, text, limit in (("annotator", annotator, REVIEWER), ("note", note or "", NOTE)):
-            problem = limit.find_problem(len(text))
+            problem = limit.find_size_problem(len(text))
             if problem is not None:
                 raise ShapeError(name, problem)
         place = None if span is None else Span(*span)
@@ -136,7 +136,7 @@ class ConversationDraft:
         key = self.key or content_hash(turns)
         check_name_length(key, "id")
         metadata = {name: each for name, each in self.metadata.items() if each is not None}
-        per_turn = self._collect_details()
+        per_turn = self._collect_details_by_turn()
         if per_turn:
             metadata[PER_TURN] = per_turn
         if self.extra:
@@ -145,12 +145,12 @@ class ConversationDraft:
             source,
             key,
             turns,
-            make_group_name(metadata, source, key),
+            choose_group_from_metadata(metadata, source, key),
             metadata,
             tuple(self.ratings),
         )
 
-    def _collect_details(self) -> dict[str, Mapping[str, object]]:
+    def _collect_details_by_turn(self) -> dict[str, Mapping[str, object]]:
         found: dict[str, Mapping[str, object]] = {}
         for place, turn in enumerate(self.turns):
             details = dict(turn.details)
@@ -174,7 +174,7 @@ def list_roles_and_texts(turns: Sequence[TurnDraft]) -> tuple[tuple[str, str], .
     return tuple((turn.role, turn.content) for turn in turns)
 
 
-def keep_unread_fields(
+def keep_unread_fields_in_draft(
     draft: ConversationDraft,
     rest: Mapping[str, object],
     known: frozenset[str],

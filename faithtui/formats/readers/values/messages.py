@@ -103,7 +103,7 @@ class MessageReader:
         """
         for place, each in enumerate(messages):
             self.read(each, f"{where}[{place}]")
-        self.keep_trailing_evidence()
+        self.keep_unused_tool_results()
 
     def read(self, value: object, where: str) -> TurnDraft | None:
         """Read a message; None where it is no turn.
@@ -122,7 +122,7 @@ class MessageReader:
                 self._add_system_message(fields)
                 return None
             case "tool":
-                self._read_tool(fields)
+                self._read_tool_message(fields)
                 return None
             case "call":
                 self._record_tool_call(fields.value, fields)
@@ -130,11 +130,11 @@ class MessageReader:
             case "skip":
                 return None
             case "user":
-                return self._read_user(fields)
+                return self._add_user_turn(fields)
             case _:
-                return self._read_assistant(fields)
+                return self._add_assistant_turn(fields)
 
-    def keep_trailing_evidence(self) -> None:
+    def keep_unused_tool_results(self) -> None:
         """Keep what tools gave after the last answer, which no answer can be judged by.
 
         Where calls of tools are written down, an answer without any had no passages.
@@ -149,7 +149,7 @@ class MessageReader:
             ]
         self._waiting, self._tools = None, []
 
-    def add_evidence(self, passages: PassageList) -> None:
+    def add_passages_for_next_answer(self, passages: PassageList) -> None:
         """Take in passages for the answer that follows."""
         self._has_tools = True
         self._waiting = passages if self._waiting is None else self._waiting + passages
@@ -175,15 +175,15 @@ class MessageReader:
         assert isinstance(kept, list)
         kept.append(text)
 
-    def _read_tool(self, fields: AnySpelling) -> None:
+    def _read_tool_message(self, fields: AnySpelling) -> None:
         number = fields.text("tool_call_id", "call_id")
         name = fields.text("name", "tool_name") or self._call_names.get(number or "")
         name = name or (self._last_call if number is None else None)
         content = fields.take("content", "output", "value", "text")
         if isinstance(content, list) and content and all(map(_is_text_part, content)):
             content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
-        self.add_evidence(read_tool_output(content, name))
-        self._tools.append(_without_none(name=name, id=number, **fields.rest()))
+        self.add_passages_for_next_answer(read_tool_output(content, name))
+        self._tools.append(_make_dict_without_none(name=name, id=number, **fields.rest()))
 
     def _record_tool_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
         inner = fields.take("function")
@@ -195,19 +195,19 @@ class MessageReader:
             if number is not None:
                 self._call_names[number] = name
         arguments = named.take("arguments", "args", "input", "input_parameters")
-        self._tools.append(_without_none(name=name, id=number, arguments=arguments))
+        self._tools.append(_make_dict_without_none(name=name, id=number, arguments=arguments))
 
-    def _read_user(self, fields: AnySpelling) -> TurnDraft | None:
+    def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
         text, images = self._read_content(fields)
         is_tool_result_alone = not text and not images and self._waiting is not None
         if is_tool_result_alone and isinstance(fields.value.get("content"), list):
             return None
         turn = self.draft.add_turn("user", text)
         turn.images = images
-        self._finish_turn(turn, fields)
+        self._add_turn_context_and_details(turn, fields)
         return turn
 
-    def _read_assistant(self, fields: AnySpelling) -> TurnDraft | None:
+    def _add_assistant_turn(self, fields: AnySpelling) -> TurnDraft | None:
         calls = fields.take("tool_calls", "tools_called")
         extra = fields.take("additional_kwargs")
         if not calls and isinstance(extra, dict):
@@ -225,15 +225,17 @@ class MessageReader:
         is_answer = not called or any("output" in each for each in called)
         for each in called:
             if each.get("output") is not None:  # deepeval keeps what a tool gave in its call
-                self.add_evidence(read_tool_output(each["output"], _as_text(each.get("name"))))
+                self.add_passages_for_next_answer(
+                    read_tool_output(each["output"], _as_text(each.get("name")))
+                )
         if is_answer:
             turn.passages, self._waiting = self._waiting, None
         if self._tools:
             turn.details["tools"], self._tools = self._tools, []
-        self._finish_turn(turn, fields)
+        self._add_turn_context_and_details(turn, fields)
         return turn
 
-    def _finish_turn(self, turn: TurnDraft, fields: AnySpelling) -> None:
+    def _add_turn_context_and_details(self, turn: TurnDraft, fields: AnySpelling) -> None:
         given = fields.take(*_CONTEXT)
         if given is not None:
             turn.add_passages(read_passage_list(given, f"{fields.where}.context"))
@@ -278,7 +280,7 @@ class MessageReader:
             content = fields.take("content", "response", "result", "output")
             if isinstance(content, list) and content and all(map(_is_text_part, content)):
                 content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
-            self.add_evidence(read_tool_output(content, name))
+            self.add_passages_for_next_answer(read_tool_output(content, name))
         elif kind in ("tooluse", "toolcall", "functioncall"):
             self._record_tool_call(part, fields)
         elif kind in ("imageurl", "inputimage", "image"):
@@ -314,5 +316,5 @@ def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _without_none(**fields: object) -> dict[str, object]:
+def _make_dict_without_none(**fields: object) -> dict[str, object]:
     return {name: each for name, each in fields.items() if each is not None}

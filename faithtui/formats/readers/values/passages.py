@@ -82,7 +82,7 @@ def read_passage_list(value: object, where: str, source: str | None = None) -> P
     if isinstance(value, str):
         value = [value]
     elif isinstance(value, dict):
-        inner = _find_list(value)
+        inner = _find_passage_list(value)
         value = [value] if inner is None else inner
     if not isinstance(value, list):
         raise ShapeError(where, f"is {describe_json(value)}; expected a list of passages")
@@ -108,7 +108,7 @@ def read_tool_output(value: object, name: str | None) -> PassageList:
         if found is None:
             return PassageList((Document(value, name),), ({},)) if value.strip() else PassageList()
     if isinstance(found, dict):
-        inner = _find_list(found)
+        inner = _find_passage_list(found)
         if inner is not None:
             found = inner
     if isinstance(found, list) and all(map(_is_passage, found)):
@@ -128,7 +128,7 @@ def _parse_json_or_none(text: str) -> object:
         return None
 
 
-def _find_list(value: dict[str, object]) -> list[object] | None:
+def _find_passage_list(value: dict[str, object]) -> list[object] | None:
     """Find the list of passages inside an object; None when there is none."""
     if any(isinstance(each, str) for each in _iterate_text_fields(value)):
         return None
@@ -136,7 +136,7 @@ def _find_list(value: dict[str, object]) -> list[object] | None:
     for name in _LISTS:
         inner = fields.take(name)
         if isinstance(inner, dict):
-            inner = _find_list(inner)
+            inner = _find_passage_list(inner)
         if isinstance(inner, list) and all(map(_is_passage, inner)):
             return inner
     return None

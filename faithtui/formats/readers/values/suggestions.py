@@ -72,7 +72,7 @@ def suggest_key(key: str) -> str | None:
     return None if nearest is None else by_folded[nearest]
 
 
-def read_key_map(options: list[str]) -> dict[str, str]:
+def parse_map_options(options: list[str]) -> dict[str, str]:
     """Read `--map OURS=THEIRS` into the name of each key of theirs.
 
     Raises:

@@ -10,7 +10,7 @@ from faithtui.tui.review import position
 from faithtui.tui.review.evidence.images import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.images import NumberedImage, image_numbers, number_images
+from faithtui.tui.review.lines.images import NumberedImage, map_images_to_numbers, number_images
 from faithtui.tui.review.lines.transcript import transcript_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -106,7 +106,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if state is None:
             return
         view, claim, spec = state.view, state.claim, state.spec
-        numbers = image_numbers(view.turns)
+        numbers = map_images_to_numbers(view.turns)
         in_text = self.screen.focused is not None and self.screen.focused.id in (
             "transcript",
             "windows",
@@ -117,7 +117,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             self._open_text_dialog(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage(passage, numbers, width),
+                    lambda width: draw_evidence.full_passage_lines(passage, numbers, width),
                     has_images=bool(passage.document.images),
                 ),
                 self._list_passage_images(state),
@@ -141,7 +141,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
 
         def open_images_if_wanted(answer: str | None) -> None:
             if answer == "image":
-                self.screen.images.pick_image(images)
+                self.screen.images.choose_and_open_image(images)
 
         self.input_queue.open_window(dialog, open_images_if_wanted)
 
@@ -182,7 +182,9 @@ class EvidenceReader(Controller["ReviewScreen"]):
         self.input_queue.open_window(
             PickDialog(
                 f"{name} in {fmt.format_count_with_noun(len(claim.verdicts), 'window')}",
-                lambda width: draw_claims.occurrence_lines(claim, state.view, state.labels, width),
+                lambda width: draw_claims.claim_verdict_by_window_lines(
+                    claim, state.view, state.labels, width
+                ),
             ),
             go_to_window,
         )
@@ -190,7 +192,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
     def action_more_panes(self) -> None:
         """Give the windows all the room, then the truths, then each pane its own."""
         panes, state = self.screen.panes, self.screen.review_state
-        panes.zoom_next_of(("windows", "truths"))
+        panes.cycle_zoom_through_panes(("windows", "truths"))
         if panes.zoomed_id is None:
             panes.claims.focus()
         elif panes.zoomed_id == "windows" and state is not None and state.claim is not None:
@@ -209,7 +211,10 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if claim is not None:
             self.app.copy_to_clipboard(make_visible(claim.text))
             self.show_message(
-                Piece(f"{self.screen.name_claim(claim)} copied, control characters made visible")
+                Piece(
+                    f"{self.screen.format_claim_name(claim)} copied, control characters made "
+                    "visible"
+                )
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from faithtui.domain.annotations import Action, MarkedPassage, toggle_mark
+from faithtui.domain.annotations import Action, MarkedPassage, toggle_evidence_mark
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, DocumentView, ReviewView
 from faithtui.tui.review.lines.evidence import (
@@ -50,7 +50,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         self._pending: dict[ClaimId, Marks] = {}
         """Marks that the conversation was not read with yet."""
 
-    def get_marks(self, claim: ClaimView) -> Marks:
+    def get_evidence_marks(self, claim: ClaimView) -> Marks:
         """Give what this reviewer marked for a claim, with what is being saved."""
         stored = () if claim.mine is None else claim.mine.evidence
         return self._pending.get(claim.id, stored)
@@ -62,10 +62,10 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         if claim is None:
             return ()
         return add_reviewer_evidence(
-            rank_claim_passages(view, claim, window, read), self.get_marks(claim)
+            rank_claim_passages(view, claim, window, read), self.get_evidence_marks(claim)
         )
 
-    def forget_pending(self) -> None:
+    def drop_unsaved_marks(self) -> None:
         """Take marks as the store has them."""
         self._pending.clear()
 
@@ -85,7 +85,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
                     claim.text,
                     state.passages,
                     chosen,
-                    self.get_marks(claim),
+                    self.get_evidence_marks(claim),
                     lambda marks: self._save(claim, marks),
                 )
             )
@@ -93,13 +93,13 @@ class EvidenceMarking(Controller["ReviewScreen"]):
     def _save(self, claim: ClaimView, marks: Marks) -> None:
         """Save what is marked by now, all of it."""
         self._pending[claim.id] = marks
-        name = self.screen.name_claim(claim)
+        name = self.screen.format_claim_name(claim)
         words = (
             f"{fmt.format_count_with_noun(len(marks), 'stretch', 'stretches')} marked as evidence"
         )
         words = f"{words if marks else 'no evidence marked'} for {name}"
         writer = self.screen.writer
-        writer.set_last_event(words)
+        writer.set_last_event_text(words)
         self.screen.redraw()
         writer.submit_event(
             claim.id,
@@ -201,7 +201,7 @@ class EvidenceDialog(Dialog):
     def toggle_and_save_evidence(self, event: WordPicker.Selected) -> None:
         """Mark what was selected, or no longer, and save that."""
         mark = MarkedPassage(self._document.hash, event.start, event.end)
-        self._marks = self._trim_blanks(toggle_mark(self._marks, mark))
+        self._marks = self._trim_whitespace_of_marks(toggle_evidence_mark(self._marks, mark))
         self.query_one(WordPicker).show_marks(self._list_marked_spans())
         self._save(self._marks)
 
@@ -220,7 +220,7 @@ class EvidenceDialog(Dialog):
             begin=0 if best is None else best.start,
         )
 
-    def _trim_blanks(self, marks: Marks) -> Marks:
+    def _trim_whitespace_of_marks(self, marks: Marks) -> Marks:
         """Let stretches of the document begin and end with words, where a part was taken out."""
         text, name = self._document.text, self._document.hash
         found = []

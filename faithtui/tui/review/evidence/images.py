@@ -38,9 +38,9 @@ class ImageOpener(Controller[FaithScreen]):
 
     def action_open_image(self) -> None:
         """Open the image, or let one be chosen where there are several."""
-        self.pick_image(self._list_images())
+        self.choose_and_open_image(self._list_images())
 
-    def pick_image(self, images: tuple[NumberedImage, ...]) -> None:
+    def choose_and_open_image(self, images: tuple[NumberedImage, ...]) -> None:
         """Open one of some images."""
         if not images:
             self.show_message(Piece("there is no image here", "warn"))

@@ -8,7 +8,11 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.guidelines import Guideline, default_guideline, hash_guideline_text
+from faithtui.store.annotations.guidelines import (
+    Guideline,
+    find_default_guideline,
+    hash_guideline_text,
+)
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.review.guideline.guideline_lines import guideline_lines
@@ -58,7 +62,7 @@ class GuidelineOpener(Controller[FaithScreen]):
         """Show the guideline."""
         metric = self._metric()
         versions = await self.read(self.session.store.guidelines.versions, metric)
-        default = None if metric is None else default_guideline(metric)
+        default = None if metric is None else find_default_guideline(metric)
         self.input_queue.open_window(
             GuidelineDialog(self.session, versions, default), self._reload_if_guideline_set
         )
@@ -168,13 +172,13 @@ class GuidelineDialog(Dialog):
                 now = guidelines.set(text, self._session.reviewer, metric)
                 versions = guidelines.versions(for_metric)
         except FaithtuiError as error:
-            self.app.call_from_thread(self._show_saved, str(error), None)
+            self.app.call_from_thread(self._show_save_result, str(error), None)
             return
         same = before is not None and before.digest == now.digest
         words = "the text is the same: no new version" if same else f"version {now.number} saved"
-        self.app.call_from_thread(self._show_saved, words, None if same else versions)
+        self.app.call_from_thread(self._show_save_result, words, None if same else versions)
 
-    def _show_saved(self, words: str, versions: tuple[Guideline, ...] | None) -> None:
+    def _show_save_result(self, words: str, versions: tuple[Guideline, ...] | None) -> None:
         if not self.is_mounted:
             return  # It was closed meanwhile; what was saved is saved.
         self._message = words

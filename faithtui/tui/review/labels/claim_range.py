@@ -30,14 +30,14 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Begin a range at a claim, or drop it."""
         queue = self.session.claim_queue
         if self.start is not None:
-            self.drop_range()
+            self.drop_range_with_message()
             return
         if queue is not None and queue.sample is not None:
             self.refuse("in a sample each claim needs a verdict of its own")
             return
         self.start = claim.id
         self.show_message(
-            Piece(f"range from {self.screen.name_claim(claim)}", "human strong"),
+            Piece(f"range from {self.screen.format_claim_name(claim)}", "human strong"),
             Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
         )
         self.screen.redraw()
@@ -47,7 +47,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         state = self.screen.review_state
         if state is None:
             return
-        chosen = position.list_range(state.view, state.position, self.start)
+        chosen = position.list_claims_in_range(state.view, state.position, self.start)
         if not chosen:
             self.clear()
             key = self.keys("review.range")
@@ -86,7 +86,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Mark no range any more."""
         self.start = None
 
-    def drop_range(self) -> None:
+    def drop_range_with_message(self) -> None:
         """Mark no range any more, and say so."""
         self.clear()
         self.show_message(Piece("no range any more", "quiet"))

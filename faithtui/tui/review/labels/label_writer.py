@@ -73,7 +73,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Measure from now on how long the chosen claim has been on screen."""
         self._claim_shown_s = self.session.seconds()
 
-    def set_last_event(self, words: str) -> None:
+    def set_last_event_text(self, words: str) -> None:
         """Name the act that was the last one, for the pane of the verdict."""
         self.last_act_words = words
 
@@ -98,9 +98,9 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         labels = self.screen.review_state.labels if self.screen.review_state else None
         label = fmt.describe_label(verdict, labels) if labels else verdict
-        words = f"{self.screen.name_claim(claim)} = {label}"
-        self._record_pending_verdict((claim,), verdict)
-        self.set_last_event(words)
+        words = f"{self.screen.format_claim_name(claim)} = {label}"
+        self._remember_pending_verdict((claim,), verdict)
+        self.set_last_event_text(words)
         self.submit_event(
             claim.id,
             words,
@@ -111,17 +111,17 @@ class LabelWriter(Controller["ReviewScreen"]):
             run=view.run.id,
             saw_judge=self.has_seen_judge(claim),
             repeats=queue is not None and queue.repeats,
-            seconds=self.count_seconds_shown(),
+            seconds=self.get_seconds_claim_shown(),
             code=code,
             sample=self.find_sample_of_claim(claim),
         )
 
     def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
         """Save one verdict on several claims, as one step."""
-        self._record_pending_verdict(claims, verdict)
-        self.set_last_event(words)
+        self._remember_pending_verdict(claims, verdict)
+        self.set_last_event_text(words)
         run = None if self.screen.view is None else self.screen.view.run.id
-        self._submit(
+        self._submit_and_await_write(
             [claim.id for claim in claims],
             words,
             self.session.store.reviews.record_many,
@@ -153,7 +153,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     ) -> None:
         """Save an act that is no verdict of one's own."""
         if verdict is not None:
-            self._record_pending_verdict((claim,), verdict)
+            self._remember_pending_verdict((claim,), verdict)
         self.submit_event(
             claim.id,
             words,
@@ -166,13 +166,13 @@ class LabelWriter(Controller["ReviewScreen"]):
             run=None if self.screen.view is None else self.screen.view.run.id,
             judge_verdict=claim.home_verdict.label,
             saw_judge=action is Action.REVEALED or self.has_seen_judge(claim),
-            seconds=self.count_seconds_shown() if verdict is not None else None,
+            seconds=self.get_seconds_claim_shown() if verdict is not None else None,
             code=code,
             mark=mark,
             sample=self.find_sample_of_claim(claim),
         )
 
-    def _record_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
+    def _remember_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
         for claim in claims:
             self.pending_verdicts[claim.id] = verdict
             self._claims_before.setdefault(claim.id, claim)
@@ -182,7 +182,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         queue = self.session.claim_queue
         return queue.sample if queue is not None and claim.id in queue.place else None
 
-    def count_seconds_shown(self) -> float:
+    def get_seconds_claim_shown(self) -> float:
         """Tell for how many seconds the chosen claim has been on screen."""
         return max(0.0, self.session.seconds() - self._claim_shown_s)
 
@@ -190,9 +190,9 @@ class LabelWriter(Controller["ReviewScreen"]):
         self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
     ) -> None:
         """Hand an act to the writer and wait for it elsewhere."""
-        self._submit([claim], words, write, *args, **kwargs)
+        self._submit_and_await_write([claim], words, write, *args, **kwargs)
 
-    def _submit(
+    def _submit_and_await_write(
         self,
         claims: Sequence[ClaimId],
         words: str,
@@ -216,11 +216,11 @@ class LabelWriter(Controller["ReviewScreen"]):
         try:
             await asyncio.wrap_future(future)
         except Exception:
-            self.screen.call_later(self._show_save_failure, claims, words)
+            self.screen.call_later(self._roll_back_failed_save, claims, words)
             raise  # The app says what happened.
-        self.screen.call_later(self._show_saved, words)
+        self.screen.call_later(self._show_saved_and_reload, words)
 
-    def _show_saved(self, words: str) -> None:
+    def _show_saved_and_reload(self, words: str) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
@@ -228,7 +228,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._show_and_keep_message(*self._unsaved_pieces(), *told)
         self._reload_when_all_saved()
 
-    def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
+    def _roll_back_failed_save(self, claims: Sequence[ClaimId], words: str) -> None:
         """Show claims as they were before, and go back to the first one that was not saved."""
         for claim in claims:
             self.screen.queue_navigator.reopen_unsaved_claim(claim)
@@ -237,7 +237,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.screen.verdicts.forget_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()
         self.cancel_opening_next_conversation()
-        self.screen.marking.forget_pending()
+        self.screen.marking.drop_unsaved_marks()
         self.last_act_words = ""
         self._unsaved.append(words)
         self._show_and_keep_message(*self._unsaved_pieces()[:-1])
@@ -248,7 +248,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             at = self.screen.review_position
             if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
                 at = replace(at, claim=claims[0])
-            self.screen.show_state(replace(state, view=view), at, fresh=False)
+            self.screen.show_conversation(replace(state, view=view), at, fresh=False)
         self._reload_when_all_saved()
 
     def _unsaved_pieces(self) -> tuple[Piece, ...]:
@@ -265,7 +265,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._told = pieces
         self.show_message(*pieces)
 
-    def clear_old_message(self) -> None:
+    def clear_message_of_other_conversation(self) -> None:
         """Clear what was said in another conversation, but for the save that led away from it."""
         if self.screen.query_one(StatusLine).left != self._told:
             self.show_message()
@@ -283,6 +283,6 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._claims_before.clear()
         if self._is_leaving:
             self.cancel_opening_next_conversation()
-            self.screen.loader.load_next_unlabelled(1, after_verdict=True)
+            self.screen.loader.load_next_conversation_with_open_claim(1, after_verdict=True)
         else:
             self.screen.loader.read_again()

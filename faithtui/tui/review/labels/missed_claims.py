@@ -104,23 +104,29 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
         )
 
     def _add(self, turn: int, text: str, span: Span | None) -> None:
-        self._submit(f"claim added to turn {turn + 1}", add_missed_claim, turn, text, span=span)
+        self._submit_turn_change(
+            f"claim added to turn {turn + 1}", add_missed_claim, turn, text, span=span
+        )
 
     def _remove(self, turn: int, text: str) -> None:
-        self._submit(f"claim removed from turn {turn + 1}", remove_missed_claim, turn, text)
+        self._submit_turn_change(
+            f"claim removed from turn {turn + 1}", remove_missed_claim, turn, text
+        )
 
     def _set_complete(self, turn: int, complete: bool) -> None:
         words = "all claims are known" if complete else "there may be other claims"
-        self._submit(f"turn {turn + 1}: {words}", mark_answer_complete, turn, complete=complete)
+        self._submit_turn_change(
+            f"turn {turn + 1}: {words}", mark_answer_complete, turn, complete=complete
+        )
 
-    def _submit(
+    def _submit_turn_change(
         self, words: str, write: Callable[..., object], turn: int, *more: object, **named: object
     ) -> None:
         view, claim, session = self.screen.view, self.screen.claim, self.session
         if view is None or claim is None:
             return
         writer = self.screen.writer
-        writer.set_last_event(words)
+        writer.set_last_event_text(words)
         writer.submit_event(
             claim.id,
             words,
@@ -235,7 +241,7 @@ class MissedClaimsDialog(Dialog):
     def add_typed(self, event: Input.Submitted) -> None:
         """Add what was typed; what cannot be added stays, to be changed."""
         if not event.value.strip() or self._try_to_add(event.value, None):
-            self._close_line()
+            self._close_claim_input()
 
     @on(PlainInput.FocusMoved, "#typed")
     def add_typed_on_blur(self) -> None:
@@ -284,11 +290,11 @@ class MissedClaimsDialog(Dialog):
     def action_close(self) -> None:
         """Close the line to type in, or the window."""
         if self.query_one("#typed").display:
-            self._close_line()
+            self._close_claim_input()
         else:
             super().action_close()
 
-    def _close_line(self) -> None:
+    def _close_claim_input(self) -> None:
         self.query_one("#typed").display = False
         self.query_one(WordPicker).focus()
 
@@ -296,7 +302,7 @@ class MissedClaimsDialog(Dialog):
         """Add a claim, or say why it is not one and how to go on."""
         text = " ".join(typed.split())
         same = normalise_claim(text)
-        problem = CLAIM.find_problem(len(text))
+        problem = CLAIM.find_size_problem(len(text))
         if not find_word_spans(text):
             problem = "a claim has no words; write what the answer says"
         elif any(normalise_claim(each) == same for each in (*self._known.extracted, *self._added)):

@@ -26,8 +26,8 @@ class NoteLine(NoteInput):
             return
         event.stop()
         event.prevent_default()
-        whole = self.join_note(text)
-        problem = NOTE.find_problem(len(whole))
+        whole = self.join_held_and_typed_note(text)
+        problem = NOTE.find_size_problem(len(whole))
         if problem is not None:
             self.notify(f"{problem}: nothing was pasted", severity="warning", markup=False)
             return
@@ -38,7 +38,7 @@ class NoteLine(NoteInput):
             "enter saves them with what you type after them, escape drops them"
         )
 
-    def join_note(self, text: str) -> str:
+    def join_held_and_typed_note(self, text: str) -> str:
         """Give what is held, what is typed and some more text as one note."""
         return "\n".join(each for each in (self.held, self.value, text) if each)
 

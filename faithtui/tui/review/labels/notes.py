@@ -68,18 +68,18 @@ class Notes(Controller["ReviewScreen"]):
         if claim is None:
             return
         self.screen.close_line(self.screen.note)
-        text = self.screen.note.join_note("")
+        text = self.screen.note.join_held_and_typed_note("")
         if self._is_changed(claim, text):
             self._save_note(claim, text)
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         if self._is_changed(claim, text):
             self.screen.writer.save_event(
-                claim, Action.NOTED, f"note on {self.screen.name_claim(claim)}", note=text
+                claim, Action.NOTED, f"note on {self.screen.format_claim_name(claim)}", note=text
             )
         else:
             self.show_message(
-                Piece(f"note on {self.screen.name_claim(claim)} left as it was", "quiet")
+                Piece(f"note on {self.screen.format_claim_name(claim)} left as it was", "quiet")
             )
 
     def _is_changed(self, claim: ClaimView, text: str) -> bool:

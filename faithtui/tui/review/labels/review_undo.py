@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, LabelMark, Step, describe_event
+from faithtui.domain.annotations import Action, LabelMark, Step, describe_event_without_verdict
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
@@ -50,23 +50,23 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
         elif step.acts[0].mark in _ANSWER_MARKS:
-            words = describe_event(step.acts[0].action, step.acts[0].mark)
-            self.screen.writer.set_last_event(f"{step.words} {words}")
+            words = describe_event_without_verdict(step.acts[0].action, step.acts[0].mark)
+            self.screen.writer.set_last_event_text(f"{step.words} {words}")
             self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
             self.screen.reload()
         elif step.item is None:
             self.show_message(Piece(f"{step.words}: a verdict on what is not in this run", "warn"))
         else:
-            self._go_to_claim(step, step.acts[0].claim, step.item)
+            self._reopen_and_go_to_claim(step, step.acts[0].claim, step.item)
 
-    def _go_to_claim(self, step: UndoneStep, claim: ClaimId, item: ItemId) -> None:
+    def _reopen_and_go_to_claim(self, step: UndoneStep, claim: ClaimId, item: ItemId) -> None:
         """Show the claim of a step, in whichever conversation."""
         self.screen.queue_navigator.reopen_undone_claims(step)
         for act in step.acts:
             self.screen.verdicts.forget_pending_flag(act.claim)
-        self.screen.panes.claims.block_keys()
+        self.screen.panes.claims.block_keys_until_redraw()
         # A save that ends meanwhile reads again, and must come to the same claim.
-        self.session.choose_item(item, claim)
+        self.session.choose_conversation(item, claim)
         self.screen.loader.load(item, claim, 0, step)
 
     def show_undone(self, step: UndoneStep) -> None:
@@ -74,13 +74,13 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         state, claim = self.screen.review_state, self.screen.claim
         if not step.acts or state is None or claim is None:
             return
-        what = self._describe_step(step.acts, state, claim)
-        self.screen.writer.set_last_event(f"{step.words} {what}")
+        what = self._describe_undone_acts(step.acts, state, claim)
+        self.screen.writer.set_last_event_text(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
         self.screen.update_view(state.position)
 
-    def _describe_step(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
-        act, what = acts[0], self.screen.name_claim(claim)
+    def _describe_undone_acts(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
+        act, what = acts[0], self.screen.format_claim_name(claim)
         if len(acts) > 1:
             return (
                 f"{fmt.format_count_with_noun(len(acts), 'verdict')} given at once, from {what} on"
@@ -90,4 +90,4 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             return f"{what} = {fmt.describe_label(word, state.labels)}"
         if act.action is Action.SKIPPED:
             return f"{what} skipped"
-        return f"{describe_event(act.action, act.mark)} on {what}"
+        return f"{describe_event_without_verdict(act.action, act.mark)} on {what}"

@@ -11,7 +11,7 @@ from faithtui.store.records import ClaimView
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
-from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_row_answer_callback
+from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -151,10 +151,10 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.screen.redraw()
         else:
-            name = self.screen.name_claim(claim)
+            name = self.screen.format_claim_name(claim)
             words = f"{name}: the judge's verdict accepted: not counted in agreement"
             self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
-            self.screen.writer.set_last_event(words)
+            self.screen.writer.set_last_event_text(words)
             self.forget_last_verdict()
             self.screen.moves.go_on_after_verdict(claim.id)
 
@@ -162,12 +162,12 @@ class Verdicts(Controller["ReviewScreen"]):
         """Skip a claim."""
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
-            self.refuse(f"{self.screen.name_claim(claim)} has your verdict: {key} undoes it")
+            self.refuse(f"{self.screen.format_claim_name(claim)} has your verdict: {key} undoes it")
             self.screen.redraw()
             return
-        words = f"{self.screen.name_claim(claim)} skipped"
+        words = f"{self.screen.format_claim_name(claim)} skipped"
         self.screen.writer.save_event(claim, Action.SKIPPED, words)
-        self.screen.writer.set_last_event(words)
+        self.screen.writer.set_last_event_text(words)
         self.forget_last_verdict()
         self.screen.moves.go_on_after_verdict(claim.id, later=True)
 
@@ -177,9 +177,10 @@ class Verdicts(Controller["ReviewScreen"]):
         flagged = self.pending_flags.get(claim.id, stored)
         self.pending_flags[claim.id] = not flagged
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
-        words = f"{self.screen.name_claim(claim)} {'no longer flagged' if flagged else 'flagged'}"
+        change = "no longer flagged" if flagged else "flagged"
+        words = f"{self.screen.format_claim_name(claim)} {change}"
         self.screen.writer.save_event(claim, Action.MARKED, words, mark=mark)
-        self.screen.writer.set_last_event(words)
+        self.screen.writer.set_last_event_text(words)
 
     # What belongs to a verdict
 
@@ -210,7 +211,7 @@ class Verdicts(Controller["ReviewScreen"]):
         given = names.index(found.code) if found.code in names else 0
         self.input_queue.open_window(
             KeyListDialog("Reason code of the last verdict", entries, chosen=given),
-            make_row_answer_callback(lambda row: self._toggle_code(claim, names[row])),
+            make_chosen_row_callback(lambda row: self._toggle_code(claim, names[row])),
         )
 
     def _toggle_code(self, claim: ClaimView, name: str) -> None:
@@ -250,7 +251,7 @@ class Verdicts(Controller["ReviewScreen"]):
         mark: LabelMark | None = None,
     ) -> None:
         """Save an act on a claim that may not be the one on screen."""
-        self.screen.writer.set_last_event(words)
+        self.screen.writer.set_last_event_text(words)
         self.screen.writer.submit_event(
             found.claim,
             words,

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
+from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_claim_words_to_source
 from faithtui.domain.text.evidence import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.review.lines.claims import index_passages_by_number, passage_name
+from faithtui.tui.review.lines.claims import index_passages_by_number, passage_name_pieces
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
     highlight_unsupported_words,
-    join_line_ends,
+    make_one_line_piece,
     tokenise_claim,
 )
-from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _BEFORE, _AFTER = 60, 100
 """Characters around the words of a claim."""
 
 
-def claim_card(
+def claim_card_lines(
     view: ReviewView,
     claim: ClaimView | None,
     spec: "MetricSpec",
@@ -50,7 +50,7 @@ def claim_card(
     pad = [Piece(" ")]
     if claim.kind == "answer":
         lines = wrap([escape_text(claim.text, "claim")], width - 1, first=pad)
-        lines += _turn_images(view, claim.turn, width)
+        lines += _turn_image_lines(view, claim.turn, width)
         return [*lines, BLANK, *_question_lines(view, claim, width)]
     hidden = claim.id in view.hidden
     lines = wrap(highlight_unsupported_words(claim, None if hidden else best), width - 1, first=pad)
@@ -63,21 +63,23 @@ def claim_card(
     source = read.turns.get(claim.turn)
     if answer is None or source is None:
         return lines
-    before = _list_texts_before(claim, read)
-    lines += _source_lines(claim, "answer", answer.content, source, before, hidden, width)
+    before = _list_turn_texts_before_claim(claim, read)
+    lines += _claim_in_source_text_lines(
+        claim, "answer", answer.content, source, before, hidden, width
+    )
     return lines + _question_lines(view, claim, width)
 
 
-def quote_span(content: str, span: Span) -> list[Piece]:
+def quote_span_with_context(content: str, span: Span) -> list[Piece]:
     """Give the words of a text that make a claim, and some around them."""
     before = content[max(0, span.start - _BEFORE) : span.start]
     after = content[span.end : span.end + _AFTER]
     return [
-        join_line_ends(("…" if span.start > _BEFORE else "") + before.lstrip()),
+        make_one_line_piece(("…" if span.start > _BEFORE else "") + before.lstrip()),
         Piece("«", "quote"),
-        join_line_ends(content[span.start : span.end], "quote"),
+        make_one_line_piece(content[span.start : span.end], "quote"),
         Piece("»", "quote"),
-        join_line_ends(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
+        make_one_line_piece(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
     ]
 
 
@@ -90,7 +92,7 @@ def find_nearest_sentence(claim: ClaimView | None, read: TokenisedView) -> Span 
     return None if place is None else source.sentences[place]
 
 
-def _list_texts_before(claim: ClaimView, read: TokenisedView) -> list[TokenisedText]:
+def _list_turn_texts_before_claim(claim: ClaimView, read: TokenisedView) -> list[TokenisedText]:
     return [text for position, text in read.turns.items() if position < claim.turn]
 
 
@@ -102,8 +104,8 @@ def _words_not_in_answer_lines(
     if claim.span is not None or source is None or hidden:
         return []
     said = tokenise_claim(claim)
-    origin = trace_origin(said, source, _list_texts_before(claim, read))
-    pieces = _origin_pieces(said, origin, "answer")
+    origin = trace_claim_words_to_source(said, source, _list_turn_texts_before_claim(claim, read))
+    pieces = _claim_word_origin_pieces(said, origin, "answer")
     return wrap(pieces, width - 1, first=[Piece(" ")], most=3)
 
 
@@ -114,15 +116,17 @@ def _statement_lines(
     if claim.document is None:
         return []
     found = index_passages_by_number(view).get(claim.document)
-    pieces = [Piece("from ", "quiet"), *passage_name(claim.document, found)]
+    pieces = [Piece("from ", "quiet"), *passage_name_pieces(claim.document, found)]
     lines = wrap(pieces, width - 1, first=[Piece(" ")])
     source = read.documents.get(claim.document)
     if source is not None and found is not None:
-        lines += _source_lines(claim, "passage", found[0].text, source, (), hidden, width)
+        lines += _claim_in_source_text_lines(
+            claim, "passage", found[0].text, source, (), hidden, width
+        )
     return lines
 
 
-def _source_lines(
+def _claim_in_source_text_lines(
     claim: ClaimView,
     name: str,
     text: str,
@@ -134,22 +138,26 @@ def _source_lines(
     """Show the words of a text that make a claim, or which of the claim's words it lacks."""
     pad = [Piece(" ")]
     if claim.span is not None:
-        pieces = [Piece(f"{name}: ", "quiet"), *quote_span(text, claim.span)]
+        pieces = [Piece(f"{name}: ", "quiet"), *quote_span_with_context(text, claim.span)]
         return wrap(pieces, width - 1, first=pad, most=4)
     said = tokenise_claim(claim)
     lines = []
     if not hidden:
-        words = _origin_pieces(said, trace_origin(said, source, before), name)
+        words = _claim_word_origin_pieces(
+            said, trace_claim_words_to_source(said, source, before), name
+        )
         lines += wrap(words, width - 1, first=pad, most=3)
     place = find_source_sentence(said, source)
     quote = (
-        [join_line_ends(text[:600])] if place is None else quote_span(text, source.sentences[place])
+        [make_one_line_piece(text[:600])]
+        if place is None
+        else quote_span_with_context(text, source.sentences[place])
     )
     label = f"{name}: " if place is None else f"{name}, nearest words: "
     return lines + wrap([Piece(label, "quiet"), *quote], width - 1, first=pad, most=4)
 
 
-def _origin_pieces(claim: TokenisedText, origin: ClaimOrigin, name: str) -> list[Piece]:
+def _claim_word_origin_pieces(claim: TokenisedText, origin: ClaimOrigin, name: str) -> list[Piece]:
     """Say which words of a claim its text has, which come from earlier, and which from nowhere."""
     if origin.is_phantom and not origin.suspect_words:
         pieces = [Piece(f"phantom? the {name} denies it", "warn strong")]
@@ -181,7 +189,7 @@ def _words_piece(claim: TokenisedText, words: Sequence[Word], look: str) -> Piec
 
 def _question_lines(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
     """Show what the user had asked."""
-    question = _find_question(view.turns, claim.turn)
+    question = _find_question_turn(view.turns, claim.turn)
     if question is None:
         return []
     return wrap(
@@ -192,14 +200,16 @@ def _question_lines(view: ReviewView, claim: ClaimView, width: int) -> list[Line
     )
 
 
-def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
+def _turn_image_lines(view: ReviewView, position: int, width: int) -> list[Line]:
     turn = next((each for each in view.turns if each.position == position), None)
     if turn is None:
         return []
-    return image_lines(turn.images, image_numbers(view.turns), width - 1, [Piece(" ")])
+    return image_placeholder_lines(
+        turn.images, map_images_to_numbers(view.turns), width - 1, [Piece(" ")]
+    )
 
 
-def _find_question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
+def _find_question_turn(turns: Sequence[TurnView], answer: int) -> TurnView | None:
     """Find the user turn an answer replies to."""
     before = [turn for turn in turns if turn.position < answer and turn.role == "user"]
     return before[-1] if before else None

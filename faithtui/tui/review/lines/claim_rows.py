@@ -17,12 +17,12 @@ from faithtui.tui.review.lines.claims import (
     ClaimListExtras,
     index_passages_by_number,
     no_claims_lines,
-    passage_name,
+    passage_name_pieces,
 )
 from faithtui.tui.review.position import (
     ReviewPosition,
     get_judge_verdict,
-    is_unanswered,
+    has_no_reviewer_verdict,
     list_claims,
     translate_label,
 )
@@ -30,10 +30,10 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     fit_text,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -99,7 +99,7 @@ class ClaimRows:
     """So many of the first lines stay at the top."""
 
 
-def lay_out_rows(
+def choose_row_layout(
     view: ReviewView, focus: ReviewPosition, width: int, height: int, spec: "MetricSpec"
 ) -> RowLayout:
     """Choose what a row shows: as much of each claim as lets all of them be seen.
@@ -154,7 +154,7 @@ def claim_list_lines(
     """List what is judged: number, the annotator's letter, words, the judge's letters.
 
     Statements stand below the passage they belong to. None is marked as the chosen one:
-    `mark_cursor` does that, for much less than making all lines again.
+    `highlight_row_at_cursor` does that, for much less than making all lines again.
     """
     claims = list_claims(view, focus.window)
     if not claims:
@@ -164,7 +164,7 @@ def claim_list_lines(
     document: int | None = None
     for row, claim in enumerate(claims):
         if claim.document is not None and claim.document != document:
-            name = passage_name(claim.document, passages.get(claim.document))
+            name = passage_name_pieces(claim.document, passages.get(claim.document))
             lines.append(Line(tuple(truncate_pieces([Piece(" "), *name], layout.width))))
         document = claim.document
         lines += _claim_lines(view, claim, row, focus, spec.labels, layout, extras)
@@ -195,13 +195,13 @@ def heading_lines(
             Piece(f"{row.turns[-1] + 1 if row.turns else '':>{layout.cell}}", "quiet")
             for row in shown
         ]
-        scores = [_score_piece(row, layout.cell) for row in shown]
+        scores = [_window_score_piece(row, layout.cell) for row in shown]
         lines.append(_join_columns("to turn", [*turns, Piece(" ")], layout, right=True))
         lines.append(_join_columns("score", [*scores, Piece(" ")], layout, right=True))
     return lines
 
 
-def mark_cursor(lines: Sequence[Line], row: int) -> list[Line]:
+def highlight_row_at_cursor(lines: Sequence[Line], row: int) -> list[Line]:
     """Mark the chosen entry of a `claim_list_lines`."""
     marked = list(lines)
     at = next((index for index, each in enumerate(marked) if each.row == row), None)
@@ -211,7 +211,9 @@ def mark_cursor(lines: Sequence[Line], row: int) -> list[Line]:
     return marked
 
 
-def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet) -> Piece:
+def judge_letter_piece(
+    view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet
+) -> Piece:
     """Give the judge's verdict: a letter, ! for nothing, a shade where it is hidden."""
     if claim.id in view.hidden:
         return Piece(fmt.HIDDEN_CELL, "quiet")
@@ -219,7 +221,7 @@ def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels:
     return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
 
 
-def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
+def reviewer_letter_piece(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
     """Give what the reviewer said: a letter, a dot where only others said something, or a blank.
 
     A small letter is a verdict that is not counted in agreement: given in bulk, or the judge's
@@ -258,26 +260,32 @@ def _claim_lines(
     extras: ClaimListExtras,
 ) -> list[Line]:
     aside = extras.highlighted is not None and claim.id not in extras.highlighted
-    look = "" if is_unanswered(claim) and not aside else "quiet"
+    look = "" if has_no_reviewer_verdict(claim) and not aside else "quiet"
     first = [
         Piece("=" if claim.id in extras.range_claims else " ", "human"),
         Piece(f"{claim.number:>{layout.digits}} ", look),
     ]
     if not layout.windows:
-        first += [judge_letter(view, claim, focus.window, labels), Piece(" ")]
-    first += [human_letter(view, claim, labels), make_flag_or_note_piece(claim), Piece("  ")]
+        first += [judge_letter_piece(view, claim, focus.window, labels), Piece(" ")]
+    first += [
+        reviewer_letter_piece(view, claim, labels),
+        make_flag_or_note_piece(claim),
+        Piece("  "),
+    ]
     words = _wrap_words(claim.text, look, layout, layout.lines)
-    cells = _window_cells(claim, labels, layout)
+    cells = _judge_letter_cells_by_window(claim, labels, layout)
     lines = []
     for number, said in enumerate(words):
         start = first if number == 0 else [Piece(" " * layout.text_start)]
-        gap = layout.text_width - width_of(said)
+        gap = layout.text_width - count_cells_of_pieces(said)
         columns = [Piece(" " * gap), *cells, Piece(" ")] if number == 0 and cells else []
         lines.append(Line((*start, *said, *columns), row))
     return lines
 
 
-def _window_cells(claim: ClaimView, labels: LabelSet, layout: RowLayout) -> list[Piece]:
+def _judge_letter_cells_by_window(
+    claim: ClaimView, labels: LabelSet, layout: RowLayout
+) -> list[Piece]:
     """Give the judge's letter in each window that has a column, blank where it lacks the claim."""
     if not layout.windows:
         return []
@@ -293,7 +301,7 @@ def _window_cells(claim: ClaimView, labels: LabelSet, layout: RowLayout) -> list
     ]
 
 
-def _score_piece(row: WindowRow, cell: int) -> Piece:
+def _window_score_piece(row: WindowRow, cell: int) -> Piece:
     """Write a window's score in a cell, with overrides where there are any: `.50`, `1.0`.
 
     A narrow cell has one decimal, and a blank: `.50.43` would be read as one number. What is
@@ -313,7 +321,7 @@ def _score_piece(row: WindowRow, cell: int) -> Piece:
 def _join_columns(
     head: str, columns: Sequence[Piece], layout: RowLayout, *, right: bool = False
 ) -> Line:
-    room = layout.width - width_of(columns)
+    room = layout.width - count_cells_of_pieces(columns)
     text = fit_text(head, room - 1, right=True) + " " if right else fit_text(head, room)
     return Line((Piece(text, "quiet"), *columns))
 
@@ -322,11 +330,11 @@ def _wrap_words(
     text: str, look: str, layout: RowLayout, most: int
 ) -> tuple[tuple[Piece, ...], ...]:
     """Wrap the words of a claim: its first line ends before the columns, others go below them."""
-    return _wrap_beside(text, look, layout.text_width, layout.columns_width - 1, most)
+    return _wrap_words_beside_columns(text, look, layout.text_width, layout.columns_width - 1, most)
 
 
 @lru_cache(maxsize=4096)
-def _wrap_beside(
+def _wrap_words_beside_columns(
     text: str, look: str, width: int, more: int, most: int
 ) -> tuple[tuple[Piece, ...], ...]:
     """Wrap words; kept, because a verdict changes one claim of hundreds.

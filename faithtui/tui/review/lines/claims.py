@@ -51,7 +51,7 @@ class ClaimListExtras:
 NO_EXTRAS = ClaimListExtras()
 
 
-def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Piece]:
+def passage_name_pieces(number: int, found: tuple[DocumentView, int] | None) -> list[Piece]:
     """Name a passage: its number, where it came from, and the turn that retrieved it first."""
     pieces = [Piece(f"P{number}", "strong")]
     if found is None:
@@ -116,7 +116,7 @@ def no_claims_lines(
     return lines
 
 
-def occurrence_lines(
+def claim_verdict_by_window_lines(
     claim: ClaimView, view: ReviewView, labels: LabelSet, width: int
 ) -> list[Line]:
     """Say what makes it one claim, and list the judge's word in each window that holds it."""
@@ -184,7 +184,7 @@ def wrap_sentence(words: str, width: int) -> list[Line]:
     return wrap([Piece(words)], width - 1, first=[Piece(" ")])
 
 
-def find_claim_row(view: ReviewView, focus: ReviewPosition, claim: ClaimId | None) -> int:
+def get_claim_row_index(view: ReviewView, focus: ReviewPosition, claim: ClaimId | None) -> int:
     """Find the entry of a claim in the list; 0 when it is not listed."""
     claims = list_claims(view, focus.window)
     return next((row for row, each in enumerate(claims) if each.id == claim), 0)

@@ -18,7 +18,7 @@ from faithtui.domain.text.evidence import (
     Quote,
     RankedPassage,
     WordMark,
-    choose_excerpt,
+    choose_excerpt_with_needed_spans,
     find_source_sentence,
     rank_passages,
 )
@@ -27,9 +27,9 @@ from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, toke
 from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
-from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.review.lines.lazy_mapping import LazyMapping
-from faithtui.tui.review.lines.markup import shorten_markup
+from faithtui.tui.review.lines.markup import strip_markdown_and_shorten_urls
 from faithtui.tui.review.lines.transcript import explain_unread_context
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -116,7 +116,9 @@ STANCE_WORDS: Final[Mapping[Stance, str]] = {
 }
 
 
-def truth_sets(claim: ClaimView, by_id: Mapping[TruthId, TruthView]) -> list[list[TruthView]]:
+def list_joint_truth_sets(
+    claim: ClaimView, by_id: Mapping[TruthId, TruthView]
+) -> list[list[TruthView]]:
     """List the sets of truths that support a claim only together, each by its numbers."""
     sets: dict[int, list[TruthView]] = {}
     for each in claim.evidence:
@@ -233,7 +235,9 @@ def _compute_length_limit(lengths: Iterable[int]) -> int:
     return MAX_TEXT_COMPARED
 
 
-def describe_compared_part(claim: ClaimView, passages: Sequence[RankedPassageView]) -> str | None:
+def describe_truncated_comparison(
+    claim: ClaimView, passages: Sequence[RankedPassageView]
+) -> str | None:
     """Say how much of long texts is compared; None when all of all of them is."""
     parts = []
     if len(claim.text) > MAX_CLAIM_COMPARED:
@@ -303,7 +307,7 @@ def rank_claim_passages(
         numbers.setdefault(truth.document, []).append((truth.number, each.stance))
     joined = frozenset(
         truth.number
-        for together in truth_sets(claim, {truth.id: truth for truth in view.truths})
+        for together in list_joint_truth_sets(claim, {truth.id: truth for truth in view.truths})
         for truth in together
     )
     said = tokenise_claim(claim)
@@ -324,7 +328,7 @@ def rank_claim_passages(
                     *group[key],
                     where,
                     read.documents[key],
-                    _quote_uncovered_facts(ranked, lost, read.documents[key]),
+                    _add_quotes_of_uncovered_facts(ranked, lost, read.documents[key]),
                     tuple(numbers.get(key, ())),
                     joined,
                     lost_count=len(lost),
@@ -333,7 +337,7 @@ def rank_claim_passages(
     return tuple(found)
 
 
-def _quote_uncovered_facts(
+def _add_quotes_of_uncovered_facts(
     ranked: RankedPassage, lost: Sequence[MissingFact], passage: TokenisedText
 ) -> RankedPassage:
     """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
@@ -420,11 +424,11 @@ def passage_lines(
     if claim is None:
         return [], []
     if not passages:
-        return _no_passages(view, claim, spec, width), []
-    numbers = image_numbers(view.turns)
+        return _no_passages_lines(view, claim, spec, width), []
+    numbers = map_images_to_numbers(view.turns)
     lines: list[Line] = []
     starts: list[int] = []
-    part = describe_compared_part(claim, passages)
+    part = describe_truncated_comparison(claim, passages)
     read_claim = tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
     if part is not None:
         lines += wrap([Piece(part, "quiet")], width, first=[Piece(" ")])
@@ -440,7 +444,7 @@ def passage_lines(
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
         excerpt = excerpt_passage(passage, budget, read_claim if passage.is_ranked else None)
         lines += wrap(excerpt, width - 1, first=[Piece("  ")])
-        lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
+        lines += image_placeholder_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
         if number == 0 and passage.is_ranked and claim.id not in view.hidden:
             lines += missing_word_lines(claim, passages, width)
         lines.append(BLANK)
@@ -535,7 +539,7 @@ def excerpt_passage(
     needed = [*(quote.span for quote in passage.ranked.quotes), *passage.marked]
     if not needed and claim is None and passage.ranked.best is not None:
         needed = [passage.ranked.best]
-    parts = choose_excerpt(passage.read, needed, budget, claim)
+    parts = choose_excerpt_with_needed_spans(passage.read, needed, budget, claim)
     if not parts:
         return [Piece("(empty)", "quiet")]
     pieces: list[Piece] = []
@@ -553,7 +557,7 @@ def highlight_passage_quotes(
 ) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = _make_short_piece if one_line else _make_full_piece
+    make = _make_shortened_text_piece if one_line else _make_full_text_piece
     looks = {
         None: "quote",
         "partial": "quote",
@@ -599,13 +603,13 @@ def highlight_passage_quotes(
     return pieces
 
 
-def full_passage(
+def full_passage_lines(
     passage: RankedPassageView, numbers: Mapping[Image, int], width: int
 ) -> list[Line]:
     """Show a whole passage, line ends and all."""
     length = len(passage.document.text)
     heading = wrap(_passage_heading(passage, False), width)
-    images = image_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
+    images = image_placeholder_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
     if not length:
         return [*heading, BLANK, make_line(Piece(" (empty)", "quiet")), *images]
     pieces = highlight_passage_quotes(passage, Span(0, min(length, FULL_TEXT_LIMIT)))
@@ -614,20 +618,22 @@ def full_passage(
     return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
 
 
-def _make_full_piece(text: str, look: str) -> Piece:
+def _make_full_text_piece(text: str, look: str) -> Piece:
     return escape_text(text, look, FULL_TEXT_LIMIT)
 
 
-def _make_short_piece(text: str, look: str) -> Piece:
-    return join_line_ends(shorten_markup(text), look)
+def _make_shortened_text_piece(text: str, look: str) -> Piece:
+    return make_one_line_piece(strip_markdown_and_shorten_urls(text), look)
 
 
-def join_line_ends(text: str, look: str = "") -> Piece:
+def make_one_line_piece(text: str, look: str = "") -> Piece:
     """Draw an excerpt on one line; line ends become blanks, `t` shows them."""
     return escape_line(_LINE_END.sub(" ", text), look, limit=FULL_TEXT_LIMIT)
 
 
-def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
+def _no_passages_lines(
+    view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int
+) -> list[Line]:
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     if turn is None or turn.documents is None:
         words = "Nothing is known of what the assistant was shown for this answer."

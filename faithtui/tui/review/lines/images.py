@@ -36,12 +36,12 @@ def number_images(turns: Sequence[TurnView]) -> tuple[NumberedImage, ...]:
     )
 
 
-def image_numbers(turns: Sequence[TurnView]) -> Mapping[Image, int]:
+def map_images_to_numbers(turns: Sequence[TurnView]) -> Mapping[Image, int]:
     """Give the number of each image."""
     return {each.image: each.number for each in number_images(turns)}
 
 
-def image_pieces(number: int, image: Image) -> list[Piece]:
+def image_placeholder_pieces(number: int, image: Image) -> list[Piece]:
     """Stand for an image: its kind, or the address where that is all there is."""
     what = image.url if not image.media_type and image.url is not None else image.media_type
     return [
@@ -51,14 +51,14 @@ def image_pieces(number: int, image: Image) -> list[Piece]:
     ]
 
 
-def image_lines(
+def image_placeholder_lines(
     images: Sequence[Image], numbers: Mapping[Image, int], width: int, first: Sequence[Piece]
 ) -> list[Line]:
     """Stand for images, one line each or more."""
     return [
         each
         for image in images
-        for each in wrap(image_pieces(numbers.get(image, 0), image), width, first=first)
+        for each in wrap(image_placeholder_pieces(numbers.get(image, 0), image), width, first=first)
     ]
 
 

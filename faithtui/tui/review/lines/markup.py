@@ -17,7 +17,7 @@ _STRONG: Final = re.compile(r"(\*\*|__)(?=\S)(.{1,500}?)(?<=\S)\1")
 _CODE: Final = re.compile(r"`([^`\n]{1,300})`")
 
 
-def shorten_markup(text: str) -> str:
+def strip_markdown_and_shorten_urls(text: str) -> str:
     """Drop marks of Markdown, and leave of long addresses the host and the end."""
     if "://" in text:
         text = _LINK.sub(lambda found: f"{found[1]} ({_get_host(found[2])})", text)

@@ -3,18 +3,18 @@
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.missing_facts import MissingFact
-from faithtui.domain.text.evidence import compute_overlap
+from faithtui.domain.text.evidence import compute_weighted_word_overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
-from faithtui.tui.metric_view import name_references, reference_letter
+from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     TokenisedView,
-    join_line_ends,
+    list_joint_truth_sets,
     list_uncovered_facts,
+    make_one_line_piece,
     tokenise_claim,
-    truth_sets,
 )
-from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 
@@ -60,7 +60,7 @@ def reference_lines(
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
     lines = judge_named_reference_lines(view, claim, window, spec, width, read)
     if not lines and claim.id not in view.hidden:
-        words = f"no {name_references(spec)} cited"
+        words = f"no {get_reference_noun_plural(spec)} cited"
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
         lines += uncovered_fact_lines(view, claim, read, width)
@@ -78,7 +78,9 @@ def reference_lines(
         words = f"others in w{home + 1} are being compared …"
         return [*lines, make_line(Piece(f" {words}", "quiet"))]
     said = tokenise_claim(claim)
-    shares = {truth.number: compute_overlap(said, read.truths[truth.id]) for truth in rest}
+    shares = {
+        truth.number: compute_weighted_word_overlap(said, read.truths[truth.id]) for truth in rest
+    }
     lines.append(make_line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
         share = shares[truth.number]
@@ -132,10 +134,10 @@ def _uncovered_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
     pieces = [Piece("«", "quote")]
     start = fact.span.start
     for word in fact.words:
-        pieces.append(join_line_ends(text[start : word.start], "quote"))
-        pieces.append(join_line_ends(text[word.start : word.end], "quote strong"))
+        pieces.append(make_one_line_piece(text[start : word.start], "quote"))
+        pieces.append(make_one_line_piece(text[word.start : word.end], "quote strong"))
         start = word.end
-    pieces.append(join_line_ends(text[start : fact.span.end], "quote"))
+    pieces.append(make_one_line_piece(text[start : fact.span.end], "quote"))
     return [*pieces, Piece("»", "quote")]
 
 
@@ -156,7 +158,7 @@ def judge_named_reference_lines(
     lines: list[Line] = []
     unit = f"{spec.units[0]} {claim.number}"
     letter = reference_letter(spec)
-    together = truth_sets(claim, by_id)
+    together = list_joint_truth_sets(claim, by_id)
     for stance, look in STANCE_LOOKS:
         chosen = [
             by_id[each.truth]
@@ -166,9 +168,9 @@ def judge_named_reference_lines(
         if not chosen:
             continue
         if not spec.references_are_facts:
-            words = f"{name_references(spec)} that {unit} serves"
+            words = f"{get_reference_noun_plural(spec)} that {unit} serves"
         else:
-            words = f"{name_references(spec)} that {_VERBS[stance]} {unit}"
+            words = f"{get_reference_noun_plural(spec)} that {_VERBS[stance]} {unit}"
         if stance == "supports" and together:
             sets = ", ".join(
                 "+".join(f"{letter}{truth.number}" for truth in each) for each in together[:5]
@@ -195,12 +197,12 @@ def _single_reference_lines(
     cells = max(3, len(str(len(view.truths))) + 1)
     first = [Piece(f" {reference_letter(spec)}{truth.number:<{cells}}", f"{look} strong")]
     plain = "quiet" if look == "quiet" else ""
-    turn = None if spec.references_are_facts else _find_message_turn(view, truth)
+    turn = None if spec.references_are_facts else _find_user_turn_of_truth(view, truth)
     if turn is not None:
         tail = " ".join(word for word in (f"turn {turn.position + 1}", note) if word)
         pieces = [escape_text(turn.content, plain), Piece(f"  {tail}", "quiet")]
-        images = image_lines(
-            turn.images, image_numbers(view.turns), width - 1, [Piece(" " * (cells + 2))]
+        images = image_placeholder_lines(
+            turn.images, map_images_to_numbers(view.turns), width - 1, [Piece(" " * (cells + 2))]
         )
         return wrap(pieces, width - 1, first=first) + images
     where = _describe_truth_source(truth, read) if truth.document is not None else ""
@@ -208,7 +210,7 @@ def _single_reference_lines(
     pieces = [escape_line(truth.text, plain)]
     if tail:
         pieces.append(Piece(f"  {tail}", "quiet"))
-    if _is_not_in_document(view, truth, read):
+    if _is_truth_not_in_document(view, truth, read):
         pieces.append(Piece(" not found in it", "warn"))
     return wrap(pieces, width - 1, first=first)
 
@@ -219,7 +221,7 @@ def _describe_truth_source(truth: TruthView, read: TokenisedView) -> str:
     return f"P{truth.document}" + ("" if sentence is None else f" s{sentence + 1}")
 
 
-def _is_not_in_document(view: ReviewView, truth: TruthView, read: TokenisedView) -> bool:
+def _is_truth_not_in_document(view: ReviewView, truth: TruthView, read: TokenisedView) -> bool:
     """Whether no sentence of its document, read whole, shares a telling word with a truth."""
     if truth.document is None or read.places.get(truth.id) is not None:
         return False
@@ -233,7 +235,7 @@ def _is_not_in_document(view: ReviewView, truth: TruthView, read: TokenisedView)
     )
 
 
-def _find_message_turn(view: ReviewView, truth: TruthView) -> TurnView | None:
+def _find_user_turn_of_truth(view: ReviewView, truth: TruthView) -> TurnView | None:
     """Find the turn of a message; after its text a reference may name its images."""
     for turn in view.turns:
         said = turn.content

@@ -9,7 +9,7 @@ from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.samples.sample_lines import (
     KINDS,
     describe_labels_needed,
-    list_pace_words,
+    describe_pace_and_time_left,
 )
 from faithtui.tui.theme import format as fmt
 
@@ -48,7 +48,7 @@ def describe_session_progress(
     elif left:
         parts.append(f"{fmt.format_count(left)} left {where}")
     if has_timer:
-        parts += list_pace_words(pace, left)
+        parts += describe_pace_and_time_left(pace, left)
     if facts.counts.labelled:
         parts.append(f"{fmt.format_count(facts.counts.labelled)} today")
     if facts.repeats:

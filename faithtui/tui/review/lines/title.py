@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faithtui.tui.review.lines.verdict import conversation_score
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.samples.queue import QueuePosition
-from faithtui.tui.theme.lines import Piece, escape_line, fit_text, width_of
+from faithtui.tui.theme.lines import Piece, count_cells_of_pieces, escape_line, fit_text
 
 LEAST_NAME = 8
 """Cells of a conversation's name below which it is left out of the title."""
@@ -46,16 +46,16 @@ def title_pieces(
             Piece("  per interaction " if state.per_interaction else "  score ", "quiet"),
             Piece(conversation_score(view, state.per_interaction), "strong"),
         ]
-    room -= width_of(right) + 3
+    room -= count_cells_of_pieces(right) + 3
     heads = list(_list_titles(view.run.id, cursor))
     beside_name = f"  {heads[0]} > "
-    left = room - width_of([Piece(beside_name + where)])
+    left = room - count_cells_of_pieces([Piece(beside_name + where)])
     if left >= LEAST_NAME:
         name = escape_line(view.item.key, limit=left)
         return [Piece(beside_name, "quiet"), name, Piece(where, "quiet")], right
     # Where one is counts for more than the conversation's name, and than the run's number.
     left = room - len(where)
-    fitting = [each for each in heads if width_of([Piece(each)]) + 2 <= left]
+    fitting = [each for each in heads if count_cells_of_pieces([Piece(each)]) + 2 <= left]
     head = fitting[0] if fitting else _shorten_queue_name(cursor, left - 2)
     return [Piece(f"  {head}{where}" if head else where.replace(" > ", "  ", 1), "quiet")], right
 

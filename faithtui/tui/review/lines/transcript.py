@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Image, Span
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.review.lines.images import image_lines, image_numbers
-from faithtui.tui.review.lines.markup import shorten_markup
+from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
+from faithtui.tui.review.lines.markup import strip_markdown_and_shorten_urls
 from faithtui.tui.theme.lines import PANE_TEXT_LIMIT, Line, Piece, escape_line, escape_text, wrap
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ExchangeLines:
     """How far they are scrolled to begin with."""
 
 
-def find_exchange(view: ReviewView, turn: int) -> tuple[int, int]:
+def find_exchange_turn_range(view: ReviewView, turn: int) -> tuple[int, int]:
     """Find the turns from the last thing the user said before an answer to that answer.
 
     Args:
@@ -71,7 +71,7 @@ def exchange_lines(
     """
     if claim is None or not view.turns:
         return ExchangeLines(())
-    first, answer = find_exchange(view, claim.turn)
+    first, answer = find_exchange_turn_range(view, claim.turn)
     around = TURNS_AROUND if height >= TALL_FROM else 0
     draw = _TurnDrawing.from_view(view, claim, spec, width, near=near)
     said, begin, end = draw.answer_lines(view.turns[answer])
@@ -148,7 +148,7 @@ class _TurnDrawing:
     ) -> "_TurnDrawing":
         """Take what is needed of a conversation."""
         judged = frozenset(turn for window in view.windows for turn in window.turns)
-        return cls(claim, spec, width, most, near, image_numbers(view.turns), judged)
+        return cls(claim, spec, width, most, near, map_images_to_numbers(view.turns), judged)
 
     def turns_lines(self, turns: Iterable[TurnView], most_lines: int | None = None) -> list[Line]:
         """Show some turns, each with at most so many lines of what was said."""
@@ -176,7 +176,7 @@ class _TurnDrawing:
         else:
             pieces = self._turn_text_pieces(turn, claim)
             lines = wrap(pieces, self.width - 1, first=first, most=most_lines)
-        lines += image_lines(turn.images, self.numbers, self.width - 1, indent)
+        lines += image_placeholder_lines(turn.images, self.numbers, self.width - 1, indent)
         lines += _passage_number_lines(turn, claim, self.numbers, self.spec, self.width, indent)
         if self.judged and turn.position not in self.judged:
             words = [Piece("in no window: not judged", "warn")]
@@ -189,22 +189,24 @@ class _TurnDrawing:
         span = own or (None if claim is None else self.near)
         text = turn.content
         if span is None:
-            return [self._make_piece(text, "quiet" if turn.role == "user" else "")]
+            return [self._make_turn_text_piece(text, "quiet" if turn.role == "user" else "")]
         opening, closing, look = ("«", "»", "quote") if own else ("‹", "›", "near")
         start = max(0, span.start - self.most)
         return [
             Piece("… " if start else ""),
-            self._make_piece(text[start : span.start]),
+            self._make_turn_text_piece(text[start : span.start]),
             Piece(opening, look),
-            self._make_piece(text[span.start : span.end], look),
+            self._make_turn_text_piece(text[span.start : span.end], look),
             Piece(closing, look),
-            self._make_piece(text[span.end :]),
+            self._make_turn_text_piece(text[span.end :]),
         ]
 
-    def _make_piece(self, text: str, look: str = "") -> Piece:
+    def _make_turn_text_piece(self, text: str, look: str = "") -> Piece:
         """Make a piece of what is said, shortened where it stands beside other panes."""
         is_whole = self.most > PANE_TEXT_LIMIT
-        return escape_text(text if is_whole else shorten_markup(text), look, self.most)
+        return escape_text(
+            text if is_whole else strip_markdown_and_shorten_urls(text), look, self.most
+        )
 
 
 def _passage_number_lines(
@@ -237,7 +239,7 @@ def _passage_number_lines(
     lines = wrap(pieces, width - 1, first=indent)
     for document in documents:
         first = [*indent, Piece(f"P{document.number} ", "quiet")]
-        lines += image_lines(document.images, numbers, width - 1, first)
+        lines += image_placeholder_lines(document.images, numbers, width - 1, first)
     return lines
 
 

@@ -7,13 +7,13 @@ from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import name_references, reference_letter
+from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.claims import is_judge_wording_unlike_label
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     STANCE_WORDS,
     format_other_windows,
-    truth_sets,
+    list_joint_truth_sets,
 )
 from faithtui.tui.review.position import ReviewPosition, get_judge_verdict, translate_label
 from faithtui.tui.theme import format as fmt
@@ -21,11 +21,11 @@ from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
+    count_cells_of_pieces,
     escape_line,
     escape_text,
     make_line,
     truncate_pieces,
-    width_of,
     wrap,
 )
 
@@ -76,8 +76,8 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
     if shown_view.claim is None:
         return [make_line(Piece(" nothing to judge here", "quiet"))]
     if uses_strip_layout(width, height):
-        return _strip_lines(shown_view, shown_view.claim, width)
-    return _column_lines(shown_view, shown_view.claim, width)
+        return _verdict_strip_lines(shown_view, shown_view.claim, width)
+    return _verdict_column_lines(shown_view, shown_view.claim, width)
 
 
 def uses_strip_layout(width: int, height: int) -> bool:
@@ -100,10 +100,10 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
         reviewed = "" if is_brief else f", {view.item.labelled} of {view.item.claims} reviewed"
         pieces.append(Piece(f" with overrides{reviewed}", "quiet"))
     found = view.item.integrity
-    if not view.is_blind and fmt.soundness_mark(found):
-        sentence = shown_view.spec.integrity_sentence(found)
+    if not view.is_blind and fmt.get_soundness_mark(found):
+        sentence = shown_view.spec.format_integrity_sentence(found)
         said = found.soundness.value if is_brief else sentence
-        pieces.append(Piece(f" {said}", fmt.soundness_look(found)))
+        pieces.append(Piece(f" {said}", fmt.get_soundness_look(found)))
     if window is not None and window < len(view.windows) and not view.is_blind:
         row = view.windows[window]
         pieces += [
@@ -118,7 +118,7 @@ def conversation_score(view: ReviewView, once: bool) -> str:
     if view.is_blind:
         return fmt.HIDDEN
     judge, corrected = view.item.scores, view.item.corrected
-    mark = fmt.soundness_mark(view.item.integrity)
+    mark = fmt.get_soundness_mark(view.item.integrity)
     if once:
         return mark + fmt.format_score_change(
             judge.per_interaction if judge else None,
@@ -129,7 +129,7 @@ def conversation_score(view: ReviewView, once: bool) -> str:
     )
 
 
-def _get_own_verdict(shown_view: VerdictView, claim: ClaimView) -> str | None:
+def _get_reviewer_verdict(shown_view: VerdictView, claim: ClaimView) -> str | None:
     """Give the reviewer's word, in the words of the run's metric."""
     return translate_label(shown_view.view, claim.mine.verdict) if claim.mine else None
 
@@ -142,9 +142,9 @@ def _judge_wording_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pie
     return [Piece("«"), escape_line(verdict.word or "", limit=400), Piece("»")]
 
 
-def _judge_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+def _judge_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     labels = shown_view.labels
-    if _is_hidden(shown_view, claim):
+    if _is_judge_verdict_hidden(shown_view, claim):
         return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
     verdict = get_judge_verdict(claim, shown_view.focus.window)
     judge = shown_view.view.run.spec.judge
@@ -180,7 +180,7 @@ def _asked_again_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece
     return pieces and [Piece("asked again: ", "quiet"), *pieces]
 
 
-def _is_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
+def _is_judge_verdict_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
     return claim.id in shown_view.view.hidden
 
 
@@ -206,7 +206,7 @@ def _label_remark_pieces(claim: ClaimView) -> list[Piece]:
     return pieces
 
 
-def _code_lines(shown_view: VerdictView, width: int) -> list[Line]:
+def _reason_code_lines(shown_view: VerdictView, width: int) -> list[Line]:
     """List the reason codes with their keys."""
     pieces: list[Piece] = []
     for code in REASON_CODES:
@@ -223,7 +223,7 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     home = get_judge_verdict(claim, shown_view.focus.window).window
     pieces: list[Piece] = []
     for stance, look in STANCE_LOOKS:
-        for together in truth_sets(claim, by_id)[:3] if stance == "supports" else ():
+        for together in list_joint_truth_sets(claim, by_id)[:3] if stance == "supports" else ():
             listed = "+".join(f"{letter}{truth.number}" for truth in together)
             pieces.append(Piece(f" · support together: {listed}", look))
             pieces.append(Piece(format_other_windows(together, home), "quiet"))
@@ -271,7 +271,7 @@ def _other_metric_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> l
     if (
         claim.mine is None
         or claim.mine.verdict is None
-        or _get_own_verdict(shown_view, claim) is not None
+        or _get_reviewer_verdict(shown_view, claim) is not None
     ):
         return []
     return [Piece(_describe_other_metric_label(claim.mine.verdict), "warn")]
@@ -282,11 +282,11 @@ def _describe_other_metric_label(word: str) -> str:
     return f"`{escape_line(word, limit=24).text}`, a word of another metric"
 
 
-def _describe_reveal(shown_view: VerdictView) -> str:
+def _describe_reveal_keys(shown_view: VerdictView) -> str:
     """Name the keys that show what is hidden."""
     words = "{review.reveal} shows it, and that is recorded"
     if shown_view.spec.references is not None and not shown_view.view.truths_whole:
-        references = name_references(shown_view.spec)
+        references = get_reference_noun_plural(shown_view.spec)
         words = f"{{review.reveal}} shows it, {{review.truths}} the {references}; both are recorded"
     return shown_view.keys.fill_in_keys(words)
 
@@ -297,7 +297,9 @@ def _choice_pieces(key: str, label: str, meaning: str, given_label: str | None) 
     return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
 
 
-def _choices_in_a_row(shown_view: VerdictView, given_label: str | None, room: int) -> list[Piece]:
+def _one_line_choice_pieces(
+    shown_view: VerdictView, given_label: str | None, room: int
+) -> list[Piece]:
     """Put all that can be said on one line, its words cut evenly where they have no room."""
     listed = [
         (
@@ -316,10 +318,10 @@ def _choices_in_a_row(shown_view: VerdictView, given_label: str | None, room: in
             pieces += _choice_pieces(key, label, words, given_label)
         return pieces
 
-    full = max(width_of([Piece(meaning)]) for _, _, meaning in listed)
+    full = max(count_cells_of_pieces([Piece(meaning)]) for _, _, meaning in listed)
     tries = [("yours: ", full), *(("", longest) for longest in range(full, 3, -1))]
     rows = (make_row(head, longest) for head, longest in tries)
-    return next((each for each in rows if width_of(each) <= room), make_row("", 4))
+    return next((each for each in rows if count_cells_of_pieces(each) <= room), make_row("", 4))
 
 
 def _choice_lines(
@@ -332,7 +334,7 @@ def _choice_lines(
         )
         for key, label, meaning in list_verdict_choices(shown_view.spec)
     ]
-    cells = max(width_of(pieces) for pieces in choices) + 2
+    cells = max(count_cells_of_pieces(pieces) for pieces in choices) + 2
     if width - 1 - pad < 2 * cells <= width + 1:
         pad, cells = 1, width // 2
     columns = max(1, min(len(choices), (width + 1 - pad) // cells))
@@ -342,24 +344,24 @@ def _choice_lines(
         head = "yours" if first == 0 and pad > 1 else ""
         pieces = [Piece(f" {head:<{pad - 1}}", "quiet")]
         for choice in choices[first : first + columns]:
-            pieces += [*choice, Piece(" " * (cells - width_of(choice)))]
+            pieces += [*choice, Piece(" " * (cells - count_cells_of_pieces(choice)))]
         lines.append(make_line(*pieces))
     return lines
 
 
-def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
-    said = _get_own_verdict(shown_view, claim)
-    yours = _choices_in_a_row(shown_view, said, room)
-    judge = [Piece("judge: ", "quiet"), *_judge_pieces(shown_view, claim)]
+    said = _get_reviewer_verdict(shown_view, claim)
+    yours = _one_line_choice_pieces(shown_view, said, room)
+    judge = [Piece("judge: ", "quiet"), *_judge_verdict_pieces(shown_view, claim)]
     if again := _asked_again_pieces(shown_view, claim):
         judge += [Piece(" · ", "quiet"), *again]
     judge += _evidence_pieces(shown_view, claim)
     reason = get_judge_verdict(claim, shown_view.focus.window).reason
     wrote = _judge_wording_pieces(shown_view, claim)
-    hidden = _is_hidden(shown_view, claim)
-    none = _describe_reveal(shown_view) if hidden else "no reason given"
+    hidden = _is_judge_verdict_hidden(shown_view, claim)
+    none = _describe_reveal_keys(shown_view) if hidden else "no reason given"
     why = [
         Piece("       " if hidden else "why:   ", "quiet"),
         *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
@@ -383,8 +385,8 @@ def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in (yours, judge, why, last)]
 
 
-def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
-    said = _get_own_verdict(shown_view, claim)
+def _verdict_column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+    said = _get_reviewer_verdict(shown_view, claim)
     lines: list[Line] = []
     pad = 8
     lines += _choice_lines(shown_view, said, width, pad)
@@ -396,7 +398,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     def field_lines(name: str, pieces: list[Piece], most: int) -> list[Line]:
         return wrap(pieces, width - 1, first=[Piece(f" {name:<{pad - 1}}", "quiet")], most=most)
 
-    lines += field_lines("judge", _judge_pieces(shown_view, claim), 4)
+    lines += field_lines("judge", _judge_verdict_pieces(shown_view, claim), 4)
     title = escape_line(shown_view.view.run.spec.judge_title, "quiet", limit=80)
     lines.append(make_line(Piece(" " * pad), *truncate_pieces([title], width - 1 - pad)))
     if again := _asked_again_pieces(shown_view, claim):
@@ -410,8 +412,8 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     if wrote:
         lines += field_lines("wrote", wrote, 4)
     none = "no reason given"
-    if _is_hidden(shown_view, claim):
-        none = _describe_reveal(shown_view)
+    if _is_judge_verdict_hidden(shown_view, claim):
+        none = _describe_reveal_keys(shown_view)
     lines += field_lines(
         "why" if reason else "", [escape_text(reason)] if reason else [Piece(none, "quiet")], 5
     )
@@ -429,5 +431,5 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     if shown_view.last_act_words:
         undo = Piece(shown_view.keys.fill_in_keys(" · {review.undo} undoes"), "quiet")
         lines += field_lines("last", [Piece(shown_view.last_act_words), undo], 3)
-        lines += [BLANK, *_code_lines(shown_view, width)]
+        lines += [BLANK, *_reason_code_lines(shown_view, width)]
     return lines

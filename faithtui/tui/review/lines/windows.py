@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from faithtui.domain.scores import format_left_out
+from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.records import ClaimView, ReviewView
-from faithtui.tui.review.position import ReviewPosition, is_unanswered
+from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
@@ -47,7 +47,7 @@ def window_list_lines(
         view.claims,
         fmt.HIDDEN
         if view.is_blind
-        else fmt.soundness_mark(view.item.integrity)
+        else fmt.get_soundness_mark(view.item.integrity)
         + fmt.format_score_change(
             scores.windowed if scores else None, corrected.windowed if corrected else None
         ),
@@ -75,7 +75,7 @@ def window_list_lines(
             width,
         )
     if scores is not None and not view.is_blind:
-        left_out = format_left_out(
+        left_out = format_parts_left_out_of_mean(
             scores.windowed.undefined, scores.windowed.skipped, len(view.windows)
         )
         if left_out:
@@ -103,7 +103,7 @@ def _window_rows(
     asked: str,
     width: int,
 ) -> list[Line]:
-    left = sum(is_unanswered(claim) for claim in held)
+    left = sum(has_no_reviewer_verdict(claim) for claim in held)
     words = str(left) if left else "done" if held else ""
     numbers = _window_columns(name, turns, str(len(held)), words, score)
     first = make_line((">" if here else " ") + numbers[1:], row=row)

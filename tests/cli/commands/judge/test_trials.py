@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.commands.judge.wanted_judge import open_wanted_judge
+from faithtui.cli.commands.judge.wanted_judge import open_typed_or_configured_judge
 from faithtui.engine.runs import runner
 from faithtui.errors import JudgeAuthFailed, JudgeUnreachable, JudgeUnusable
 from faithtui.judges.base import JudgeReply, JudgeRequest
@@ -149,7 +149,9 @@ def test_the_limits_of_the_settings_hold_for_trials(
     home.mkdir()
     (home / "config.toml").write_text("requests_per_minute = 30\n")
     monkeypatch.setenv("FAITHTUI_HOME", str(home))
-    limiter = open_wanted_judge("openai:m", "http://127.0.0.1:9/v1").limiters.get_limiter("any")
+    limiter = open_typed_or_configured_judge(
+        "openai:m", "http://127.0.0.1:9/v1"
+    ).limiters.get_limiter("any")
     assert limiter is not None
     assert limiter.pace == 0.5
 

@@ -66,7 +66,7 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
                     reason="CANARYWINDOW",
                 ),
             )
-            store.runs.finish_item(item, ItemState.DONE, None, "CANARYFINAL")
+            store.runs.score_and_finish_item(item, ItemState.DONE, None, "CANARYFINAL")
     return path
 
 
@@ -237,11 +237,11 @@ def test_codes_doubts_and_notes_are_stored(label: Label, path: Path) -> None:
     with Store.open(path) as store:
         (row,) = store.samples.rows("ann")
         first, second, *_ = store.samples.entries(row.id, "ann")
-        view = store.runs.review_view(first.item, "ann")
+        view = store.runs.read_review_view(first.item, "ann")
         mine = next(each.mine for each in view.claims if each.id == first.claim)
         assert mine is not None
         assert (mine.verdict, mine.code, mine.unsure) == ("no", REASON_CODES[2].name, True)
-        view = store.runs.review_view(second.item, "ann")
+        view = store.runs.read_review_view(second.item, "ann")
         mine = next(each.mine for each in view.claims if each.id == second.claim)
         assert mine is None or (mine.note, mine.flagged) == (None, False)
 
@@ -475,7 +475,7 @@ def known(path: Path, reviewer: str = "ann") -> list[bool]:
     """Say of each conversation whether a reviewer has seen the judge's words there."""
     with Store.open(path) as store:
         return [
-            all(claim.seen for claim in store.runs.review_view(item, reviewer).claims)
+            all(claim.seen for claim in store.runs.read_review_view(item, reviewer).claims)
             for item in store.runs.item_ids(RUN)
         ]
 
@@ -542,7 +542,7 @@ def test_hostile_text_is_printed_as_characters(
         store.runs.save_window(
             item, Assessment(window, score_window(["no"], RULE), (verdict,), reason=nasty)
         )
-        store.runs.finish_item(item, ItemState.DONE, None, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, None)
     monkeypatch.setattr("sys.stdin", io.StringIO("t\nv\ne \x1b[31m\nn\nq\n"))
     result = cli("--store", path, "label", "--plain", "--order", "text", "--shown")
     assert result.code == 0

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_planner import plan_run
+from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation
@@ -48,7 +48,7 @@ def test_claims_that_cannot_be_judged_are_refused_before_anything_is_planned(
 ) -> None:
     with Store.open(judged) as store:
         store.conversations.import_batch([replace(conversation("late", 1), source="other")])
-        plan_run(store, RunRequest(), environ={})
+        save_planned_run(store, RunRequest(), environ={})
     refused = cli("run", *words, "--store", judged)
     assert (refused.code, message in refused.err) == (code, True), refused.err
     with Store.open(judged) as store:

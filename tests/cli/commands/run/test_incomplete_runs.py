@@ -151,7 +151,7 @@ def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_pa
         run = planned(store)
         for item in store.runs.item_ids(run):
             reason = "ImagesNotSupported: the judge takes no images; choose another judge"
-            store.runs.finish_item(item, ItemState.FAILED, reason)
+            store.runs.score_and_finish_item(item, ItemState.FAILED, reason)
         store.runs.set_state(run, RunState.DONE)
     shown = cli("show", run, "--store", path)
     assert "3 conversations failed; see faithtui show 1. Asking again would change" in shown.advice
@@ -160,7 +160,7 @@ def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_pa
     assert "ImagesNotSupported" not in shown.out + cli("show", run, "2", "--store", path).out
     with Store.open(path) as store:
         item = store.runs.item_ids(run)[0]
-        store.runs.finish_item(item, ItemState.FAILED, "JudgeTimeout: no answer in 60 s")
+        store.runs.score_and_finish_item(item, ItemState.FAILED, "JudgeTimeout: no answer in 60 s")
     again = cli("show", run, "--store", path)
     assert "ask for it again with faithtui run --resume 1; 2 would fail again" in again.advice
 
@@ -172,7 +172,7 @@ async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> 
         await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         store.runs.set_state(run, RunState.CANCELLED)
         item = store.runs.item_ids(run)[1]
-        store.runs.finish_item(item, ItemState.FAILED, "no")
+        store.runs.score_and_finish_item(item, ItemState.FAILED, "no")
         store.runs.reopen_unfinished_items(run, [item])
         assert store.runs.row(run).pending == 1
     report = cli("report", run, "--store", path)

@@ -80,9 +80,11 @@ def test_only_runs_that_cost_something_are_announced(
     talks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store.open(talks, create=False) as store:
-        free = run_planner.plan_run(store, RunRequest())
-        paid = run_planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
-        later = run_planner.plan_run(
+        free = run_planner.save_planned_run(store, RunRequest())
+        paid = run_planner.save_planned_run(
+            store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"}
+        )
+        later = run_planner.save_planned_run(
             store,
             RunRequest(judge="openai:gpt-6-sol", claims_run=paid),
             environ={"OPENAI_API_KEY": "k"},

@@ -176,7 +176,7 @@ def test_a_run_adds_nothing_to_the_recording_of_another_judge(
 ) -> None:
     file = tmp_path / "replies.jsonl"
     with ReplyRecorder(file) as recorder:
-        recorder.record_judge("openai:m1", "m1 at t=0", None)
+        recorder.record_judge_of_next_replies("openai:m1", "m1 at t=0", None)
     before = file.read_bytes()
     for more in ((), ("--resume", "1")):
         found = cli("run", *more, "--record", file, "--store", judged)

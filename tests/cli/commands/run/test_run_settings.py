@@ -78,7 +78,7 @@ COMES_TO = {
 TRAINED = next(
     f"c{number}"
     for number in range(12)
-    if SplitRule(0, *SHARES).find_split(f"parcels/c{number}") is Split.TRAIN
+    if SplitRule(0, *SHARES).get_split_of_group(f"parcels/c{number}") is Split.TRAIN
 )
 EXAMPLE = Example(
     metric="turn-faithfulness",
@@ -112,7 +112,7 @@ def path(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
     store_with(file, [conversation(f"c{number}", 1) for number in range(12)]).close()
     assert cli("split", "make", "--store", file).code == 0
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr(execution, "execute_in_turn", lambda *args, **how: 0)
+    monkeypatch.setattr(execution, "execute_runs_in_turn", lambda *args, **how: 0)
     return file
 
 

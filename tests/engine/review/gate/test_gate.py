@@ -358,7 +358,7 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
 ) -> None:
     calendar.wait(9)
     item = store.runs.item_ids(RUN)[0]
-    claim = store.runs.review_view(item, "ann").claims[0]
+    claim = store.runs.read_review_view(item, "ann").claims[0]
     store.reviews.record(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
@@ -567,7 +567,7 @@ def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: C
 
 def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
     item = store.runs.item_ids(RUN)[0]
-    claim = store.runs.review_view(item, "bo").claims[0]
+    claim = store.runs.read_review_view(item, "bo").claims[0]
     store.reviews.record(
         claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
@@ -1083,7 +1083,7 @@ def run_over_rated_answers(store: Store) -> RunId:
         for window in windows_of(each):
             said = {1: ["yes", "no"][number % 2 :][:1] * 2}
             store.runs.save_window(item, assess(window, said, rule=JUDGED.rule))
-        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.save(
         [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
     )
@@ -1095,7 +1095,7 @@ def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calen
     """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
     run = run_over(empty, talks=50)
     last = empty.runs.item_ids(run)[-1]
-    empty.runs.finish_item(last, ItemState.FAILED, None, "refused")
+    empty.runs.score_and_finish_item(last, ItemState.FAILED, None, "refused")
     label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
     order = GateRequest(kappa=0.2)
     result = check_gate(empty, run, order, clock=calendar)
@@ -1167,7 +1167,7 @@ def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
     for item, place in zip(items, places, strict=True):
         for window in windows_of(talk(f"t{place}", answers=1)):
             store.runs.save_window(item, assess(window, {1: CLAIMS}, rule=JUDGED.rule))
-        store.runs.finish_item(item, ItemState.DONE, None, "all in all")
+        store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.save([ItemCheckResult(each, ItemState.DONE, 1, ()) for each in items])
     store.runs.set_state(part, RunState.DONE)
     return part

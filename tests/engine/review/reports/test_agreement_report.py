@@ -18,14 +18,22 @@ from faithtui.engine.review.reports.agreement_report import (
     FILES,
     Format,
     compute_run_agreement,
-    render_report,
-    update_run_agreement,
+    iter_report_text,
+    refresh_agreement_without_intervals,
     write_report,
 )
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, imported, judged, spec_of, talk, windows_of
+from tests.store.building import (
+    SPEC,
+    assess,
+    imported,
+    judged,
+    spec_of,
+    talk,
+    windows_of,
+)
 
 TALK = talk(answers=3)
 LABELS = {1: ["yes", "no"], 3: ["idk", "yes"], 5: ["no"]}
@@ -68,7 +76,7 @@ def label(
 
 def written(store: Store, run: RunId, form: Format, *, include_text: bool = False) -> str:
     agreement = compute_run_agreement(store, run)
-    return "".join(render_report(store, agreement, form, clock=noon, include_text=include_text))
+    return "".join(iter_report_text(store, agreement, form, clock=noon, include_text=include_text))
 
 
 def test_labels_of_a_store_reach_the_figures(store: Store, run: RunId) -> None:
@@ -200,10 +208,10 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
     first, second, third, *_ = claims_of(store, run)
     label(store, first, "yes")
     known = compute_run_agreement(store, run)
-    assert update_run_agreement(store, known) is None
+    assert refresh_agreement_without_intervals(store, known) is None
     label(store, second, "yes")
     label(store, third, "x")
-    points = update_run_agreement(store, known)
+    points = refresh_agreement_without_intervals(store, known)
     assert points is not None
     assert points.points_only
     whole = compute_run_agreement(store, run).report.claims
@@ -211,7 +219,7 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
     assert points.report.claims.coverage.not_a_claim == 1
     assert points.report.claims.percent.value == whole.percent.value
     label(store, second, "no")
-    again = update_run_agreement(store, points)
+    again = refresh_agreement_without_intervals(store, points)
     assert again is not None
     assert again.report.claims.table == compute_run_agreement(store, run).report.claims.table
 
@@ -220,10 +228,10 @@ def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
     known = compute_run_agreement(store, run)
     for each in claims_of(store, run)[:3]:
         label(store, each, "yes")
-    said = store.labelled_units.read_labels_since(run, known.newest, most=3)
+    said = store.labelled_units.read_labels_after_event(run, known.newest, most=3)
     assert said is not None
     assert len(said) == 3
-    assert store.labelled_units.read_labels_since(run, known.newest, most=2) is None
+    assert store.labelled_units.read_labels_after_event(run, known.newest, most=2) is None
 
 
 def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, run: RunId) -> None:
@@ -262,7 +270,7 @@ def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -
             for window in windows_of(each):
                 assessed = assess(window, {1: ["yes"] * 11}, rule=SPEC.rule)
                 store.runs.save_window(item, assessed)
-            store.runs.finish_item(item, ItemState.DONE, None, "")
+            store.runs.score_and_finish_item(item, ItemState.DONE, None, "")
         for number, claim in enumerate(claims_of(store, run)):
             label(store, claim, "yes" if number < 11 else "no")
         settings = ReportSettings(metadata_keys=("model", "tags", "live"))
@@ -277,7 +285,7 @@ def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -
             "tags": {"b": (22, 0.5), "a": (11, 1.0)},
             "live": {"": (11, 0.0), "true": (11, 1.0)},
         }
-        text = "".join(render_report(store, found, "csv"))
+        text = "".join(iter_report_text(store, found, "csv"))
         rows = list(csv.DictReader(io.StringIO(text)))
         assert [json.loads(rows[place]["metadata tags"]) for place in (0, -1)] == [
             ["a", "b"],

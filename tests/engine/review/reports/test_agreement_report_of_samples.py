@@ -16,7 +16,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.gate.gate import GateRequest, check_gate
-from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
@@ -61,7 +61,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     assert claims.strict.recall.value == pytest.approx(20 / 50)
     assert claims.strict.prevalence.value == pytest.approx(0.5)
     assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
-    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
+    rows = csv.DictReader(io.StringIO("".join(iter_report_text(store, found, "csv"))))
     weights = {each["judge"]: float(each["weight"]) for each in rows if each["weight"]}
     assert weights == {"yes": 10.0, "no": 2.0, "idk": 4.0}
 
@@ -110,7 +110,7 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
     assert {"audit_left_out", "anchoring_suspected"} <= codes
     assert "not_blind" not in codes
     rows = csv.DictReader(
-        io.StringIO("".join(render_report(store, compute_run_agreement(store, run), "csv")))
+        io.StringIO("".join(iter_report_text(store, compute_run_agreement(store, run), "csv")))
     )
     assert sum(bool(each["weight"]) for each in rows) == len(blind)
 
@@ -135,7 +135,7 @@ def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
     assert (claims.design.kind, claims.design.drawn_in) == (DesignKind.STRATIFIED, run)
     # By hand: 30 of the 60 claims of the first stratum pass, and all 20 that were `idk`.
     assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
-    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
+    rows = csv.DictReader(io.StringIO("".join(iter_report_text(store, found, "csv"))))
     weights = {(each["human"], float(each["weight"])) for each in rows if each["weight"]}
     assert weights == {("no", 10.0), ("yes", 10.0), ("no", 2.0), ("idk", 4.0)}
     assert [each.message for each in found.report.warnings if each.code == "sample_of_other_run"]

@@ -24,7 +24,15 @@ from faithtui.errors import ConfigError, NoSharedClaims
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.samples.claim_sets import ClaimSetRow
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, assess, spec_of, windows_of
+from tests.store.building import (
+    FACTS,
+    SPEC,
+    SUPPORTED,
+    Labels,
+    assess,
+    spec_of,
+    windows_of,
+)
 from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled, skip
 
 KEYS = "abcdefghijkl"
@@ -105,7 +113,7 @@ def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: C
     assert (half.unjudged, half.beyond) == (30, 0)
     assert half.accuracy_bounds is not None
     low, high = half.accuracy_bounds
-    weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
     inside = {
         each.claim
         for each in store.labelled_units.read_run_units(RunId(3)).claims
@@ -131,7 +139,7 @@ def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: P
         store.claim_sets.make("shop", row.id, "ann")
         claim_set = store.claim_sets.find("shop")
         (point,) = compute_trend(store, claim_set).points
-        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+        weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
     assert (point.unjudged, point.accuracy_bounds) == (0, None)
     assert weights.keys() == {each.claim for each in entries if not each.shown} - {tied}
 
@@ -224,7 +232,7 @@ def judge_drawn(
             full = assess(window, labels or {**FIVE, **BETTER})
             some = tuple(each for each in full.verdicts if each.claim.text in texts)
             store.runs.save_window(item, replace(full, verdicts=some))
-        store.runs.finish_item(item, ItemState.DONE, None)
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
     store.runs.set_state(run, RunState.DONE)
     return run
 
@@ -263,7 +271,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         report = compute_run_agreement(store, part, settings).report
         forth = compare_runs(store, whole, part, "ann", claim_set=claim_set.id).report
         back = compute_run_agreement(store, part, settings, other=whole).report.comparison
-        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+        weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
         said = {run: judged_words(store, run) for run in (part, again)}
         human = {
             each.claim: each.human for each in store.labelled_units.read_run_units(part).claims

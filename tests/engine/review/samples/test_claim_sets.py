@@ -14,7 +14,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ExportError, InputError, StoreError
 from faithtui.formats import claim_sets
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.store import Store
 from tests.store.building import talk
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
@@ -222,7 +222,7 @@ def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
 
 def test_images_and_hostile_texts_come_over_as_they_are(other: Store, tmp_path: Path) -> None:
     told = json.loads(HOSTILE.read_text(encoding="utf-8"))["strings"]
-    texts = [make_storable(each["text"]) for each in told if each["text"]][:40]
+    texts = [replace_unstorable_characters(each["text"]) for each in told if each["text"]][:40]
     turns = [Turn("user", "Which?")]
     for text in texts:
         turns += [Turn("assistant", text, (Document(text, text),)), Turn("user", text)]

@@ -7,21 +7,21 @@ import pytest
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.reports.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
-    close_finished_queue,
-    draw_run_sample,
+    draw_and_save_run_sample,
     make_repeat_labels_request,
     make_spot_check_request,
+    read_outcome_and_close_spot_check,
 )
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.agreement.part_lines import format_labels_needed_lines
 from faithtui.tui.samples.sample_lines import (
     describe_confidence_sequences,
-    queue_details,
+    queue_detail_lines,
     queue_end_lines,
 )
 from tests.store.building import SPEC, assess, import_talks, talk, windows_of
@@ -49,7 +49,7 @@ def drawn(
     store: Store, run: RunId, design: SamplingDesign, *by: str, size: int = 30, shown: float = 0.0
 ) -> SampleRow:
     request = SampleRequest("s", design=design, stratified_by=by, size=size, shown_share=shown)
-    return draw_run_sample(store, run, ANN, request)
+    return draw_and_save_run_sample(store, run, ANN, request)
 
 
 def say(store: Store, row: SampleRow, most: int) -> None:
@@ -96,17 +96,17 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     assert found.recall[0] < found.recall[1]
     agreement = compute_run_agreement(store, run)
     assert agreement.report.progress.sequences == found
-    page, values = ("".join(render_report(store, agreement, form)) for form in ("md", "json"))
+    page, values = ("".join(iter_report_text(store, agreement, form)) for form in ("md", "json"))
     low, high = found.rate
     assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
     assert f"This rests on {labels} labels in the drawn order." in page
     assert "sequences" not in values
-    outcome = close_finished_queue(store, row.id, ANN)
+    outcome = read_outcome_and_close_spot_check(store, row.id, ANN)
     assert outcome.sequences == found
     words = describe_confidence_sequences(found)
     progress = outcome.progress
     for lines in (
-        queue_details(
+        queue_detail_lines(
             progress.row, store.samples.read_stratum_progress(row.id, ANN), progress, 100, found
         ),
         queue_end_lines(outcome, 100),
@@ -119,7 +119,7 @@ def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> 
     whole = drawn(store, run, SamplingDesign.CONVERSATIONS, size=5)
     say(store, whole, 20)
     assert compute_confidence_sequences(store, whole.id, ANN) is None
-    again = draw_run_sample(store, run, ANN, make_repeat_labels_request(9, 5))
+    again = draw_and_save_run_sample(store, run, ANN, make_repeat_labels_request(9, 5))
     assert compute_confidence_sequences(store, again.id, ANN) is None
 
 
@@ -130,7 +130,7 @@ def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> N
     windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
     for item, window in zip(items[:20], windows, strict=False):
         store.runs.save_window(item, window)
-    row = draw_run_sample(store, run, ANN, make_spot_check_request(3))
+    row = draw_and_save_run_sample(store, run, ANN, make_spot_check_request(3))
     say(store, row, 20)
     found = compute_confidence_sequences(store, row.id, ANN)
     assert found is not None

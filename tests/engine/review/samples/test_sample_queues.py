@@ -11,14 +11,14 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
-    close_finished_queue,
-    draw_run_sample,
-    estimate_pace,
+    draw_and_save_run_sample,
+    estimate_seconds_per_claim,
     find_unused_seed,
     make_repeat_labels_request,
     make_spot_check_request,
+    read_outcome_and_close_spot_check,
     read_queue_progress,
-    read_request_frame,
+    read_sampling_frame,
 )
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
@@ -70,23 +70,23 @@ def test_a_request_becomes_a_queue(store: Store, run: RunId, design: SamplingDes
     request = SampleRequest(
         "mine", design=design, stratified_by=("verdict",), size=4, seed=3, shown_share=0.5
     )
-    row = draw_run_sample(store, run, PEOPLE, request)
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
     stratified = design is SamplingDesign.STRATIFIED
     assert row.stratified_by == (("verdict",) if stratified else ())
     assert (row.name, row.design, row.seed, row.shown_share) == ("mine", design, 3, 0.5)
     assert row.size == (8 if design is SamplingDesign.CONVERSATIONS else 4)
-    assert draw_run_sample(
-        store, run, PEOPLE, request, read_request_frame(store, run, PEOPLE, request)
+    assert draw_and_save_run_sample(
+        store, run, PEOPLE, request, read_sampling_frame(store, run, PEOPLE, request)
     ).size
 
 
 def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunId) -> None:
     request = SampleRequest("open", size=4, blind=False, shown_share=0.5)
-    assert draw_run_sample(store, run, PEOPLE, request).shown_share == 0
+    assert draw_and_save_run_sample(store, run, PEOPLE, request).shown_share == 0
 
 
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
-    row = draw_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
     first = read_queue_progress(store, row.id, PEOPLE)
     # The plan wants 97, and there are 40.
     assert (first.needed, first.planned, first.compared) == (40, True, 0)
@@ -96,7 +96,7 @@ def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: R
 
 
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
-    row = draw_run_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
     say(store, row, 4, most=30)
     found = read_queue_progress(store, row.id, PEOPLE)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
@@ -106,7 +106,7 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
 
 def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     run = judge_conversations(store, 80)
-    row = draw_run_sample(
+    row = draw_and_save_run_sample(
         store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1)
     )
     say(store, row, 3)
@@ -121,7 +121,7 @@ def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
 
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
-    row = draw_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
     first, second = store.samples.entries(row.id, PEOPLE)
     for entry, verdict in ((first, "x"), (second, "yes")):
         store.reviews.record_verdict(
@@ -138,40 +138,43 @@ def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -
 def test_a_spot_check_is_closed_with_its_decision(
     store: Store, run: RunId, differ: int, decision: SpotCheckDecision
 ) -> None:
-    row = draw_run_sample(store, run, PEOPLE, make_spot_check_request(4))
+    row = draw_and_save_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
-    end = close_finished_queue(store, row.id, PEOPLE)
+    end = read_outcome_and_close_spot_check(store, row.id, PEOPLE)
     assert end.check is not None
     assert (end.check.decision, end.progress.needed) == (decision, None)
     assert end.actions == {"blind": 20, "shown": 0}
     closed = store.samples.row(row.id, PEOPLE)
     assert closed.decision == decision.value
-    assert close_finished_queue(store, row.id, PEOPLE).check == end.check
+    assert read_outcome_and_close_spot_check(store, row.id, PEOPLE).check == end.check
     assert store.samples.row(row.id, PEOPLE).closed_at == closed.closed_at
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
-    row = draw_run_sample(store, run, PEOPLE, make_spot_check_request(4))
+    row = draw_and_save_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     say(store, row, 0, most=19)
-    close_finished_queue(store, row.id, PEOPLE)
+    read_outcome_and_close_spot_check(store, row.id, PEOPLE)
     assert store.samples.row(row.id, PEOPLE).decision is None
 
 
 def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="nothing can be drawn"):
-        draw_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
-    row = draw_run_sample(store, run, PEOPLE, SampleRequest("first", size=6))
+        draw_and_save_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("first", size=6))
     say(store, row, 0, saw=True)
-    again = draw_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
+    again = draw_and_save_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
-    assert close_finished_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
+    assert read_outcome_and_close_spot_check(store, row.id, PEOPLE).actions == {
+        "blind": 0,
+        "shown": 6,
+    }
 
 
 def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
-    assert (estimate_pace(()), find_unused_seed(())) == (USUAL_PACE_S, 1)
-    row = draw_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
+    assert (estimate_seconds_per_claim(()), find_unused_seed(())) == (USUAL_PACE_S, 1)
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
     say(store, row, 0)
-    draw_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
+    draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
     rows = store.samples.rows(PEOPLE, run)
-    assert (estimate_pace(rows), find_unused_seed(rows)) == (6.0, 9)
+    assert (estimate_seconds_per_claim(rows), find_unused_seed(rows)) == (6.0, 9)

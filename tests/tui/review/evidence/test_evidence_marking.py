@@ -52,7 +52,7 @@ async def test_words_are_marked_shown_and_taken_back(
         assert marked(store_path) == [], "what is marked is marked no longer"
         assert "no evidence marked" in status(app)
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         assert store.runs.row(run).labelled == stored(store_path).run.labelled
         kept = [act for act in store.bundles.collect(reviewers=["ann"]).acts]

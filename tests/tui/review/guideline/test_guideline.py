@@ -72,9 +72,9 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
 async def test_labels_name_the_version_in_force(store_path: Path) -> None:
     with Store.open(store_path) as store:
         digest = store.guidelines.set("Fees count.", "ann").digest
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
-        claim = store.runs.review_view(store.runs.item_ids(run)[0], "ann").claims[0].id
+        claim = store.runs.read_review_view(store.runs.item_ids(run)[0], "ann").claims[0].id
         store.reviews.record(
             claim, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )

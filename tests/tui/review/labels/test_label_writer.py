@@ -198,9 +198,9 @@ async def test_the_last_save_said_stays_beside_what_comes_next_and_only_once(
 async def test_seconds_count_from_when_the_claim_came_on_screen(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.writer.start_claim_clock()
-    assert screen.writer.count_seconds_shown() == 1.0, "the clock of the test goes on by one"
+    assert screen.writer.get_seconds_claim_shown() == 1.0, "the clock of the test goes on by one"
     screen.press("j")
-    assert screen.writer.count_seconds_shown() == 1.0
+    assert screen.writer.get_seconds_claim_shown() == 1.0
 
 
 async def test_a_message_goes_with_its_conversation_but_that_of_the_save_that_led_on(
@@ -223,7 +223,7 @@ async def test_a_message_goes_with_its_conversation_but_that_of_the_save_that_le
 
 
 async def test_bulk_and_single_verdicts_say_whether_the_judge_was_known(session: Session) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     assert screen.claim is not None
     assert not screen.writer.has_seen_judge(screen.claim)

@@ -54,7 +54,7 @@ async def test_claims_are_added_and_the_answer_is_complete(
         assert screen.claim is not None
         assert screen.claim.id == claim.id
     with Store.open(store_path) as store:
-        run = store.runs.last_id()
+        run = store.runs.find_newest_run_id()
         assert run is not None
         assert store.labelled_units.read_run_units(run).extraction == ()
         acts = store.bundles.collect(reviewers=["ann"]).acts

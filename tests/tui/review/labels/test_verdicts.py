@@ -255,7 +255,7 @@ async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) ->
 
 
 async def test_the_judge_cannot_be_accepted_while_it_is_hidden(session: Session) -> None:
-    session.hide_judge(True)
+    session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     screen.ask("accept")
     assert "the judge is hidden: v reveals it" in screen.message

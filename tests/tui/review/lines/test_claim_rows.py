@@ -9,14 +9,14 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.registry import find_metric
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ReviewView, WindowVerdictView
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.claim_rows import (
     LEAST_TEXT,
     RowLayout,
+    choose_row_layout,
     claim_list_lines,
-    lay_out_rows,
 )
 from faithtui.tui.review.position import ReviewPosition
 from tests.tui.building import shop
@@ -38,14 +38,14 @@ def view(store: Store) -> ReviewView:
 
 def read_view(store: Store) -> ReviewView:
     (run,) = store.runs.rows()
-    return store.runs.review_view(store.runs.item_ids(run.id)[0], "ann")
+    return store.runs.read_review_view(store.runs.item_ids(run.id)[0], "ann")
 
 
 def draw(
     view: ReviewView, width: int = 70, height: int = 20, at: ReviewPosition | None = None
 ) -> list[str]:
     at = at or ReviewPosition(None, view.claims[0].id)
-    layout = lay_out_rows(view, at, width, height, METRIC)
+    layout = choose_row_layout(view, at, width, height, METRIC)
     lines = [line.text for line in claim_list_lines(view, at, METRIC, layout).lines]
     assert all(len(line) <= width for line in lines)
     return lines
@@ -108,35 +108,35 @@ def test_what_annotators_said_has_a_column_of_its_own_and_changes_the_windows_sc
 def test_while_anything_is_hidden_there_are_no_windows_no_letters_and_no_scores(
     view: ReviewView,
 ) -> None:
-    hidden = blind_view(view)
+    hidden = hide_judge_verdicts(view)
     lines = draw(hidden)
     assert lines[0].split() == ["#", "J", "you", "claim"]
     rows = [line for line in lines[1:] if line[1] != " "]
     assert [row[3] for row in rows] == ["▒"] * 5
     assert not any(mark in "".join(lines) for mark in ("w1", "1.0", ".67", "  N ", "  Y "))
-    half = blind_view(view, revealed={view.claims[0].id})
+    half = hide_judge_verdicts(view, revealed={view.claims[0].id})
     rows = [line for line in draw(half)[1:] if line[1] != " "]
     assert [row[3] for row in rows] == ["Y", "▒", "▒", "▒", "▒"]
 
 
 def test_of_many_windows_those_around_the_chosen_one_have_columns(view: ReviewView) -> None:
     many = with_windows(view, 40)
-    layout = lay_out_rows(many, ReviewPosition(None, many.claims[0].id), 70, 20, METRIC)
+    layout = choose_row_layout(many, ReviewPosition(None, many.claims[0].id), 70, 20, METRIC)
     assert layout.windows == tuple(range(9))
     assert layout.text_width >= LEAST_TEXT
     assert draw(many)[0].rstrip().endswith("w9›")
     later = ReviewPosition(25, many.claims[0].id)
-    layout = lay_out_rows(many, later, 70, 20, METRIC)
+    layout = choose_row_layout(many, later, 70, 20, METRIC)
     assert 25 in layout.windows
     assert layout.windows[0] == 18
-    last = lay_out_rows(many, ReviewPosition(39, None), 70, 20, METRIC)
+    last = choose_row_layout(many, ReviewPosition(39, None), 70, 20, METRIC)
     assert last.windows == tuple(range(31, 40)), "a whole row of columns at the end too"
-    home = lay_out_rows(many, ReviewPosition(None, many.claims[3].id), 70, 20, METRIC)
+    home = choose_row_layout(many, ReviewPosition(None, many.claims[3].id), 70, 20, METRIC)
     assert home.windows == layout_of_first(many).windows, "the next claim moves no column"
 
 
 def layout_of_first(view: ReviewView) -> RowLayout:
-    return lay_out_rows(view, ReviewPosition(None, view.claims[0].id), 70, 20, METRIC)
+    return choose_row_layout(view, ReviewPosition(None, view.claims[0].id), 70, 20, METRIC)
 
 
 def test_a_claim_takes_as_many_lines_as_let_all_be_seen(view: ReviewView) -> None:
@@ -144,7 +144,7 @@ def test_a_claim_takes_as_many_lines_as_let_all_be_seen(view: ReviewView) -> Non
     claims = tuple(replace(each, text=f"{each.text} " * 20) for each in view.claims)
     heights = {3: (1, 0), 8: (1, 1), 13: (2, 3), 60: (4, 3)}
     for height, expected in heights.items():
-        layout = lay_out_rows(replace(view, claims=claims), at, 70, height, METRIC)
+        layout = choose_row_layout(replace(view, claims=claims), at, 70, height, METRIC)
         assert (layout.lines, layout.heading) == expected, height
 
 
@@ -153,7 +153,7 @@ def test_a_claim_that_columns_leave_little_of_goes_on_below_them(view: ReviewVie
     first, *others = view.claims
     claims = (replace(first, text=said), *(others[0],) * 30)
     at = ReviewPosition(None, first.id)
-    layout = lay_out_rows(replace(view, claims=claims), at, 48, 14, METRIC)
+    layout = choose_row_layout(replace(view, claims=claims), at, 48, 14, METRIC)
     assert layout.text_width < 40
     assert layout.lines == 2, "though not all claims are seen then"
     lines = draw(replace(view, claims=claims), width=48, height=14)[3:5]
@@ -167,10 +167,10 @@ def test_claims_take_the_lines_that_short_ones_leave(view: ReviewView) -> None:
     first, *others = view.claims
     long = replace(view, claims=(replace(first, text="Twenty words. " * 30), *others))
     room = 3 + len(view.claims) + 3
-    layout = lay_out_rows(long, at, 70, room, METRIC)
+    layout = choose_row_layout(long, at, 70, room, METRIC)
     assert layout.lines == 4, "one of four lines and all the others of one fit"
     assert len(draw(long, height=room)) == room
-    assert lay_out_rows(long, at, 70, room - 1, METRIC).lines == 3
+    assert choose_row_layout(long, at, 70, room - 1, METRIC).lines == 3
 
 
 def test_a_narrow_list_has_one_letter_of_the_judge(view: ReviewView) -> None:
@@ -190,7 +190,7 @@ def test_windows_have_narrow_columns_where_more_of_them_are_seen_so(view: Review
     at = ReviewPosition(None, view.claims[0].id)
     cells = {}
     for count in (6, 8, 40):
-        layout = lay_out_rows(with_windows(view, count), at, 58, 20, METRIC)
+        layout = choose_row_layout(with_windows(view, count), at, 58, 20, METRIC)
         cells[count] = layout.cell, len(layout.windows)
         assert layout.text_width >= LEAST_TEXT - 1
     assert cells == {6: (4, 6), 8: (3, 8), 40: (4, 6)}

@@ -9,10 +9,10 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.metrics.registry import find_metric
-from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.claim_card import claim_card
+from faithtui.tui.review.lines.claim_card import claim_card_lines
 from faithtui.tui.review.lines.evidence import (
     excerpt_passage,
     highlight_unsupported_words,
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def view(store: Store) -> ReviewView:
     (run,) = store.runs.rows()
-    return store.runs.review_view(store.runs.item_ids(run.id)[0], "ann")
+    return store.runs.read_review_view(store.runs.item_ids(run.id)[0], "ann")
 
 
 def text(lines: list[Line]) -> str:
@@ -72,7 +72,7 @@ def truths(view: ReviewView, claim: ClaimView) -> str:
 
 
 def card(view: ReviewView, claim: ClaimView) -> str:
-    return text(claim_card(view, claim, METRIC, 80, tokenise_view(view)))
+    return text(claim_card_lines(view, claim, METRIC, 80, tokenise_view(view)))
 
 
 def test_a_fact_that_no_truth_covers_is_told_with_the_truths(view: ReviewView) -> None:
@@ -102,16 +102,16 @@ def test_nothing_that_looks_wrong_is_told_while_the_judge_is_hidden(view: Review
     assert "phantom? not in the answer: Berlin, 9, shops" in card(open_view, made_up).replace(
         "\n ", " "
     )
-    hidden = blind_view(open_view)
+    hidden = hide_judge_verdicts(open_view)
     assert hidden.hidden
     for claim in hidden.claims:
         drawn = card(hidden, claim) + truths(hidden, claim) + evidence(hidden, claim)
         for word in ("phantom", "added", "no truth covers", "in no truth", "supports", "T4"):
             assert word not in drawn, word
     labels = claim_of(hidden, "Return labels")
-    partly = blind_view(open_view, revealed=[labels.id])
+    partly = hide_judge_verdicts(open_view, revealed=[labels.id])
     assert "no truth covers" not in truths(partly, claim_of(partly, "Return labels"))
-    revealed = blind_view(open_view, truths=True)
+    revealed = hide_judge_verdicts(open_view, truths=True)
     assert "no truth covers" not in truths(revealed, claim_of(revealed, "Return labels"))
 
 
@@ -138,7 +138,7 @@ def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) 
     (item,) = store.runs.item_ids(run)
     said = [Said(1, "Silver members pay for pickup.", "idk"), Said(3, "Pickup is free.", "no")]
     save(store, item, assessments(ELSEWHERE, said, ()))
-    view = store.runs.review_view(item, "ann")
+    view = store.runs.read_review_view(item, "ann")
     first, second = view.claims
     found = rank_claim_passages(view, first, 0, tokenise_view(view))
     assert [(each.document.number, each.where) for each in found] == [(1, "turn"), (2, "elsewhere")]
@@ -151,7 +151,7 @@ def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) 
 def test_what_was_said_fits_what_the_store_has(view: ReviewView) -> None:
     assert len(view.claims) == len(SHOES_SAID)
     assert len(view.truths) == len(SHOES_TRUTHS)
-    assert claim_card(view, None, METRIC, 40, tokenise_view(view))
+    assert claim_card_lines(view, None, METRIC, 40, tokenise_view(view))
     assert reference_lines(view, None, None, tokenise_view(view), METRIC, 40) == []
     assert ClaimId(0) not in {claim.id for claim in view.claims}
 
@@ -168,7 +168,7 @@ def long_view(store: Store, claim: str, passage: str) -> ReviewView:
     run = store.runs.create(SPEC, store.conversations.ids()[-1:])
     (item,) = store.runs.item_ids(run)
     save(store, item, assessments(talk, [Said(1, claim, "no")], []))
-    return store.runs.review_view(item, "ann")
+    return store.runs.read_review_view(item, "ann")
 
 
 @pytest.mark.parametrize(
@@ -264,9 +264,9 @@ def test_words_that_no_passage_has_are_said_unless_the_judge_is_hidden(view: Rev
     shown = evidence(view, claim)
     assert "MISSING in all passages: pickup" in shown
     assert "not in P1 but in P2: receipt" in shown
-    assert "MISSING" not in evidence(blind_view(view), claim)
-    card = claim_card(
-        blind_view(view), claim, METRIC, 80, tokenise_view(view),
+    assert "MISSING" not in evidence(hide_judge_verdicts(view), claim)
+    card = claim_card_lines(
+        hide_judge_verdicts(view), claim, METRIC, 80, tokenise_view(view),
         best=rank_claim_passages(view, claim, None, tokenise_view(view))[0],
     )  # fmt: skip
     assert not any("warn" in piece.look for line in card for piece in line.pieces)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from faithtui.tui.review.lines.title import title_pieces
-from faithtui.tui.theme.lines import width_of
+from faithtui.tui.theme.lines import count_cells_of_pieces
 
 NAMES = ("audit", "everything that the night shift could not agree on", "質問の待ち行列" * 5)
 
@@ -31,7 +31,7 @@ def title(width: int, queue: str | None, *, convenience: bool, blind: bool) -> t
             answered_claims=set(range(120)),
         )
     left, right = title_pieces(looked, cursor, width - len(" REVIEW "), blind=blind)
-    used = width_of(left) + width_of(right)
+    used = count_cells_of_pieces(left) + count_cells_of_pieces(right)
     return "".join(piece.text for piece in left), used
 
 
