@@ -12,6 +12,7 @@ import typer
 
 from faithtui.cli.output import OutputStyle, get_output_style, set_output_style
 from faithtui.cli.shared_options import HELP_OPTIONS, read_color_mode
+from faithtui.errors import ConfigError
 
 _log = logging.getLogger("faithtui.command")
 
@@ -21,10 +22,25 @@ QuietOption = Annotated[
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print the log with details and times on stderr.")
 ]
+
+
+def _check_color(value: str | None) -> str | None:
+    """Refuse what is no word of `--color` while the line is read, as other options are."""
+    if value is not None:
+        try:
+            read_color_mode(value)
+        except ConfigError as error:
+            raise typer.BadParameter(str(error).removeprefix("--color is ")) from error
+    return value
+
+
 ColorOption = Annotated[
     str | None,
     typer.Option(
-        "--color", metavar="WHEN", help="Colours: `auto`, `always` or `never`; see NO_COLOR. [auto]"
+        "--color",
+        metavar="WHEN",
+        callback=_check_color,
+        help="Colours: `auto`, `always` or `never`; see NO_COLOR. [auto]",
     ),
 ]
 

@@ -90,7 +90,14 @@ def test_what_is_left_of_a_damaged_store_is_taken_over(
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(("export", "claims"), 4), (("report",), 4), (("gate", "1", "--min-kappa", "0"), 3)],
+    [
+        (("export", "claims"), 4),
+        (("report",), 4),
+        (("plan",), 4),
+        (("compare", "1", "1"), 4),
+        (("judge", "recalibrate"), 4),
+        (("gate", "1", "--min-kappa", "0"), 3),
+    ],
 )
 def test_a_verdict_that_no_judge_gave_is_in_no_figure_and_no_file(
     cli: Cli, judged: Path, words: tuple[str, ...], code: int

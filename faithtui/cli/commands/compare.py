@@ -57,6 +57,7 @@ def compare(
     settings = load_settings()
     part = parse_split(split)
     with open_store(options.store, settings) as opened:
+        opened.refuse_changed_rows()
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
             check_run_within_time_limit(opened, each)

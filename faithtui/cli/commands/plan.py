@@ -95,6 +95,7 @@ def plan(
     settings = load_settings_with_origins().settings
     shown_share = settings.audit_share if settings.blind else 0.0
     with open_store(options.store, settings) as opened:
+        opened.refuse_changed_rows()
         number = read_run_id(opened, run)
         basis = read_plan_strata(opened, number, strata, shares)
     if not basis.strata:

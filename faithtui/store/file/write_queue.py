@@ -145,6 +145,7 @@ class WriteQueue:
         with self._changed:
             for job in jobs:
                 heapq.heappush(self._jobs, job)
+                self._urgent += job.rank == _URGENT  # its batch counts it as over
 
     def _pop_next_job(self) -> WriteJob:
         """Take the next job when there is one, and its turn has come."""

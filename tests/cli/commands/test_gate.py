@@ -149,6 +149,7 @@ def test_3_for_stores_and_settings_that_cannot_be_read(
     cli: Cli, project: Path, tmp_path: Path
 ) -> None:
     assert cli("gate", "1", *PASSING, "--store", tmp_path / "none.db").code == 3
+    assert cli("gate", "1", *PASSING, "--color", "bright", "--store", project).code == 3
     assert cli("gate", "last", *PASSING).code == 3
     (tmp_path / "no.db").write_text("no database")
     assert cli("gate", "1", *PASSING, "--store", tmp_path / "no.db").code == 3

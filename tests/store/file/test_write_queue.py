@@ -172,3 +172,20 @@ def test_a_label_waits_for_one_of_the_writes_that_share_a_transaction(tmp_path: 
         assert [each.result() for each in replies] == [0, 1, 2, 3, 4]
         labels[0].result()
     assert order == [0, 1, "label", 2, 3, 4]
+
+
+def test_an_urgent_job_that_was_given_back_is_waited_for_once() -> None:
+    queue = WriteQueue()
+    for _ in range(3):
+        queue.add_job(lambda: None, urgent=True, shares=True)
+    batches = queue.iterate_batches()
+    first = next(batches)
+    queue.give_back(first[1:])
+    second = next(batches)
+    assert len(second) == 2
+    at_hand = [queue.is_urgent_work_at_hand]
+    queue.close()
+    assert next(batches, None) is None
+    at_hand.append(queue.is_urgent_work_at_hand)
+    assert at_hand == [True, False]
+    queue.wait_for_urgent_work()  # and does not wait for ever

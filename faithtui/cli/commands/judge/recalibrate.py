@@ -86,6 +86,7 @@ def recalibrate(
         if withdraw:
             _restore_shipped_judge_and_print(opened, as_json=options.json)
             return
+        opened.refuse_changed_rows()
         wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
         if not options.json:
             _print_preview(wanted)
