@@ -385,6 +385,37 @@ def test_one_batch_of_300_mb_stays_below_300_mb(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("encoding", ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+@pytest.mark.parametrize(("columns", "length", "code"), [(22, 60, 0), (5, 50_000, 0), (28, 60, 3)])
+def test_texts_in_a_delta_encoding_stay_below_300_mb(
+    tmp_path: Path, encoding: str, columns: int, length: int, code: int
+) -> None:
+    """They cannot be copied: so many have nearly 48 MB together, counted twice, and 28 more."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    random = Random(1)
+    rows = 20_000 if length == 60 else 300
+    table = {
+        f"text{number}": [random.randbytes(length // 2).hex() for _ in range(rows)]
+        for number in range(columns)
+    }
+    encodings = dict.fromkeys(table, encoding)
+    table |= {"question": list(map(str, range(rows))), "answer": ["x"] * rows}
+    path = tmp_path / "x.parquet"
+    parquet.write_table(
+        pyarrow.table(table),
+        path,
+        use_dictionary=False,
+        column_encoding=encodings,
+        data_page_size=1 * MB if length == 60 else 4 * MB,
+        write_batch_size=16,
+    )
+    found, peak, err = measure_import(tmp_path, path)
+    assert found == code, err
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "is_text"), [(12, False), (60, True)])
 def test_pages_of_many_columns_stay_below_300_mb(
     tmp_path: Path, columns: int, is_text: bool

@@ -183,6 +183,52 @@ def test_pages_of_numbers_count_with_those_of_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("encoding", ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+def test_texts_that_cannot_be_copied_are_left_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    """And those beside them are copied, numbers too, when their pages are too many together."""
+    monkeypatch.setattr(parquet_copy, "HELD_MOST", 2000)
+    path = tmp_path / "x.parquet"
+    columns: dict[str, list[Any]] = {
+        f"text{number}": [f"{chance} the" for chance in range(40)] for number in range(6)
+    }
+    encodings = {name: encoding for name in columns}
+    columns |= {"plain": ["x" * 9] * 40, "n": list(range(40))}
+    table = pa.table(columns)
+    encodings |= {"plain": "PLAIN", "n": "PLAIN"}
+    parquet.write_table(table, path, use_dictionary=False, column_encoding=encodings)
+    assert plan_first_group(path).copied == {6, 7}
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == table.to_pylist()
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.int64(),
+        pa.list_(pa.string()),
+        pa.list_(pa.struct([("role", pa.string()), ("n", pa.float64())])),
+    ],
+    ids=["texts", "numbers", "lists", "objects"],
+)
+def test_a_row_group_without_rows_has_none(tmp_path: Path, kind: Any, dictionary: bool) -> None:
+    """pyarrow writes that its dictionary begins at 4 and its data at 0."""
+    path = tmp_path / "x.parquet"
+    schema = pa.schema([("question", pa.string()), ("other", kind)])
+    row = {"question": "When?", "other": None}
+    files: tuple[list[list[dict[str, Any]]], ...] = [[]], [[row], [], [row]]
+    for groups in files:
+        with parquet.ParquetWriter(path, schema, use_dictionary=dictionary) as writer:
+            for rows in groups:
+                writer.write_table(pa.Table.from_pylist(rows, schema))
+        assert parquet.read_metadata(path).num_row_groups == len(groups)
+        found = list(read_parquet_or_arrow_rows(path, b"PAR1"))
+        assert found == [row for rows in groups for row in rows]
+
+
+@pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("dictionary", [True, False])
@@ -350,7 +396,7 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
 ) -> None:
     monkeypatch.setattr(parquet_pages, "PAGE_MOST", 3000)
     monkeypatch.setattr(parquet_copy, "HELD_MOST", 9000)
-    monkeypatch.setattr(parquet_copy, "NUMBERS_MOST", 9000)
+    monkeypatch.setattr(parquet_copy, "NOT_COPIED_MOST", 9000)
     texts = [f"{number} the depot is open" for number in range(500)]
     cases: tuple[tuple[str, dict[str, list[Any]], dict[str, Any], str], ...] = (
         (
@@ -358,7 +404,14 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
             {name: list(range(1000)) for name in ("n", "m")},
             {"use_dictionary": False, "column_encoding": "BYTE_STREAM_SPLIT"},
             "bytes, in the columns 'n', 'm', and may "
-            "have 9,000; leave them out, or write the file with smaller row groups",
+            "have 9,000; leave them out, or write the file in another encoding (plain, or by "
+            "dictionary), with smaller pages, or as JSON lines",
+        ),
+        (
+            "delta_texts",
+            {f"text{number}": ["open"] * 100 for number in range(12)},
+            {"use_dictionary": False, "column_encoding": "DELTA_LENGTH_BYTE_ARRAY"},
+            "and may have 9,000; leave them out, or write the file in another encoding (plain, or",
         ),
         (
             "lz4",
@@ -370,7 +423,7 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
             "delta",
             {"text": texts},
             {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
-            "bytes in encoding 7, which is read in small pages only; write the file with smaller",
+            "bytes in encoding 7, which is read in small pages only; write the file in another",
         ),
     )
     for name, columns, settings, sentence in cases:

@@ -26,6 +26,7 @@ from faithtui.formats.files.parquet_pages import (
     READABLE,
     RLE,
     WAY_OUT,
+    WAY_OUT_OF_ENCODING,
     Chunk,
     ColumnValues,
     LeafValue,
@@ -67,8 +68,8 @@ HELD_MOST: Final = 24 * MB
 """Bytes of pages that pyarrow holds together, one of each column, packed and unpacked. Pages of
 texts count twice, as it holds their texts a second time; of more, the largest are copied."""
 
-NUMBERS_MOST: Final = 48 * MB
-"""Bytes of such pages of numbers that are written in a way that cannot be copied."""
+NOT_COPIED_MOST: Final = 48 * MB
+"""Bytes of such pages that are written in a way that cannot be copied."""
 
 _NUMBER_WIDTHS: Final = {"INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 """Bytes of a value by physical type."""
@@ -226,8 +227,8 @@ def plan_row_group_copy(
     copied = set()
     held: dict[int, int] = {}
     """Columns that pyarrow reads itself: each with what its largest page counts."""
-    numbers: set[int] = set()
-    """Those of numbers that can be copied."""
+    copyable: set[int] = set()
+    """Those of them that can be copied."""
     lists: list[tuple[Chunk, int]] = []
     """Columns of lists: each with all its values."""
     for column, chunk in enumerate(chunks):
@@ -238,10 +239,10 @@ def plan_row_group_copy(
         counts = [page.values for page in pages if page.kind in (DATA, DATA_2)]
         if chunk.most_lists:
             lists.append((chunk, sum(counts)))
+        if _can_copy(chunk, pages):
+            copyable.add(column)
         if not chunk.is_text:
             held[column] = largest
-            if _can_copy_numbers(chunk, pages):
-                numbers.add(column)
         # Each value may be as long as all of the dictionary, and a row may hold all of a list.
         elif (
             largest > _LARGE_PAGE
@@ -261,14 +262,14 @@ def plan_row_group_copy(
         raise InputError(f"row group {number + 1} {error.reason}") from error
     # pyarrow holds one page of each column together.
     for column in sorted(held, key=held.__getitem__, reverse=True):
-        if sum(held.values()) > HELD_MOST and (chunks[column].is_text or column in numbers):
+        if sum(held.values()) > HELD_MOST and column in copyable:
             copied.add(column)
             del held[column]
-    if sum(held.values()) > NUMBERS_MOST:
+    if sum(held.values()) > NOT_COPIED_MOST:
         names = ", ".join(repr(chunks[column].name) for column in held)
         raise InputError(
             f"row group {number + 1} has pages of {sum(held.values()):,} bytes, in the columns "
-            f"{names}, and may have {NUMBERS_MOST:,}; leave them out, or {WAY_OUT}"
+            f"{names}, and may have {NOT_COPIED_MOST:,}; leave them out, or {WAY_OUT_OF_ENCODING}"
         )
     new_page = max(_NEW_PAGE_LEAST, min(_NEW_PAGE, _LARGE_PAGE // max(1, len(chunks))))
     return RowGroupPlan(chunks, frozenset(copied), max(1, rows), new_page)
@@ -302,13 +303,12 @@ def _count_longest_row_values(file: IO[bytes], chunk: Chunk) -> int:
         return values.count_longest_row_values()
 
 
-def _can_copy_numbers(chunk: Chunk, pages: Sequence[Page]) -> bool:
-    """Say whether a column of numbers is written in a way that is read here."""
+def _can_copy(chunk: Chunk, pages: Sequence[Page]) -> bool:
+    """Say whether a column is written in a way that is read here."""
     words = max((page.size for page in pages if page.kind == DICTIONARY), default=0)
     largest = max((page.size for page in pages), default=0)
     return (
-        chunk.width > 0
-        and words <= AT_ONCE
+        (chunk.is_text or (chunk.width > 0 and words <= AT_ONCE))
         and all(page.encoding in READABLE for page in pages if page.kind in (DATA, DATA_2))
         and (largest <= PAGE_MOST or chunk.codec in ("UNCOMPRESSED", *IN_PIECES))
     )
@@ -318,6 +318,10 @@ def _make_chunk(data: Struct, column: Any) -> Chunk:
     start, size, codec = data[9][1], data[7][1], data[4][1]
     if _has_dictionary(data):
         start = data[11][1]
+    if not data[5][1]:
+        # Without values it has no page that pyarrow reads, and what is said of its place may be
+        # anything: pyarrow writes that its data begins at 0.
+        start = size = 0
     if start < 0 or size < 0:
         raise ValueError("a column outside of the file")
     width = _NUMBER_WIDTHS.get(column.physical_type, 0)

@@ -62,6 +62,11 @@ PAGE_MOST: Final = 32 * MB
 
 WAY_OUT: Final = "write the file with smaller row groups, or as JSON lines"
 
+WAY_OUT_OF_ENCODING: Final = (
+    "write the file in another encoding (plain, or by dictionary), with smaller pages, or as JSON "
+    "lines"
+)
+
 
 _T = TypeVar("_T")
 
@@ -315,7 +320,7 @@ class ColumnValues:
     def _make_encoding_error(self, page: Page) -> InputError:
         return InputError(
             f"column {self._chunk.name!r} has a page of {page.size:,} bytes in encoding "
-            f"{page.encoding}, which is read in small pages only; {WAY_OUT}"
+            f"{page.encoding}, which is read in small pages only; {WAY_OUT_OF_ENCODING}"
         )
 
     def _open_levels_and_values(

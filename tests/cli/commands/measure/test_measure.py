@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -33,6 +34,17 @@ def test_a_source_is_measured_and_then_there_is_nothing_left(cli: Cli, source: P
     assert again.code == 0
     assert "nothing was left to measure" in again.out
     assert "2 of 2 shards whole from before" in again.err
+
+
+def test_a_parquet_file_without_rows_is_a_whole_shard(cli: Cli, source: Path) -> None:
+    """Its row group has none, as pyarrow writes it."""
+    schema = pa.schema([("question", pa.string()), ("answer", pa.string())])
+    pq.write_table(schema.empty_table(), source / "empty.parquet")
+    assert pq.read_metadata(source / "empty.parquet").num_row_groups == 1
+    found = cli("measure", source, "-o", source.parent / "results")
+    assert found.code == 0
+    assert "3 of 3 shards whole in" in found.out
+    assert "2 conversations measured now" in found.out
 
 
 def test_a_store_in_place_of_the_folder_is_refused_and_stays(cli: Cli, source: Path) -> None:
