@@ -7,7 +7,7 @@ its size is told and the next one is read. No more than one record is ever held.
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
 
@@ -84,7 +84,9 @@ def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         yield RawRecord(number, None, end, size, None)
 
 
-def cut_array(file: BufferedIOBase, most: int, *, is_alone: bool = True) -> Iterator[RawRecord]:
+def cut_array(
+    file: BufferedIOBase, most: int, take_rest: Callable[[bytes], None] | None = None
+) -> Iterator[RawRecord]:
     """Read a JSON array element by element.
 
     Brackets and quotation marks alone decide where an element ends; whether it is JSON is for
@@ -94,7 +96,7 @@ def cut_array(file: BufferedIOBase, most: int, *, is_alone: bool = True) -> Iter
         file: Open at its beginning, where `[` comes after nothing but white space and a byte order
             mark; a pipe will do.
         most: Bytes of an element that may be held.
-        is_alone: Whether nothing may come after its end; else that is passed over.
+        take_rest: Is handed what comes after its end, piece by piece; None: nothing may.
 
     Yields:
         Every element, in order. An empty one stands where a comma has nothing beside it.
@@ -134,10 +136,8 @@ def cut_array(file: BufferedIOBase, most: int, *, is_alone: bool = True) -> Iter
                     number += 1
                     yield element.finish_record(number, end + at - 1)
                 after_comma = not is_over
-        if is_over and is_alone:
-            _refuse_text_after_array(chunk[start:])
-        elif is_over:
-            pass
+        if is_over:
+            (take_rest or _refuse_text_after_array)(chunk[start:])
         elif depth:
             element.add_bytes(chunk[start:])
         else:

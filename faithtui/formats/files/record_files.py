@@ -5,6 +5,7 @@ array or as one document; everything else is a table. A format reader sees the r
 know which it was.
 """
 
+import codecs
 import json
 import math
 import re
@@ -281,9 +282,9 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
         return FileKind.COLUMNS
     if b"\x00" in head:
         raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
-    if _TEST_RUN.match(head) is not None:
-        return FileKind.TEST_RUN
     start = first_line(head)
+    if _TEST_RUN.match(head) is not None and not _has_other_runs_on_lines(start, head):
+        return FileKind.TEST_RUN
     if is_array_start(start):
         return FileKind.ARRAY
     if start.startswith(b"{"):
@@ -309,7 +310,23 @@ _TEST_RUN: Final = re.compile(
 """Up to the cases of a run of conversations, as deepeval and our export write it. They are most of
 the file, so they are read one by one; what stands behind them is about the run as a whole."""
 
+_BEFORE_REST: Final = '{"testCases": [], "conversationalTestCases": []'
+"""The same without the cases: with what stands behind them it is one object."""
+
+_RUN_KEYS: Final = frozenset(("testcases", "conversationaltestcases"))
+
 _LATER_OBJECT = re.compile(rb"\n[ \t]*\{")
+
+
+def _has_other_runs_on_lines(start: bytes, head: bytes) -> bool:
+    """Say whether a run is a whole line, or a damaged one, and others are on the next lines."""
+    if b"\n" not in head.removeprefix(codecs.BOM_UTF8).strip():
+        return False  # one line, perhaps longer than what was looked at
+    try:
+        json.loads(start)
+    except (ValueError, RecursionError):
+        return _has_object_line(head)
+    return True
 
 
 def _is_json_lines_start(start: bytes, head: bytes) -> bool:
@@ -404,7 +421,64 @@ def _cut_json(kind: FileKind, stream: ByteStream) -> Iterator[RawRecord]:
     if before is None:
         return cut_array(stream.file, RECORD.most)
     stream.file.read(before.end())
-    return cut_array(stream.file, RECORD.most, is_alone=False)
+    return _cut_cases_of_test_run(stream)
+
+
+def _cut_cases_of_test_run(stream: ByteStream) -> Iterator[RawRecord]:
+    """Cut the cases, and make sure that nothing behind them is one too.
+
+    Raises:
+        InputError: What stands behind the cases is not the end of this one object.
+    """
+    rest = bytearray()
+
+    def take_rest(piece: bytes) -> None:
+        rest.extend(piece)
+        problem = DOCUMENT.find_size_problem(len(rest))
+        if problem is not None:
+            raise InputError(f"has too much behind the cases of its test run: {problem}")
+
+    yield from cut_array(stream.file, RECORD.most, take_rest)
+    _check_end_of_test_run(bytes(rest))
+
+
+def _check_end_of_test_run(rest: bytes) -> None:
+    """Make sure that a run's cases were all it holds.
+
+    Args:
+        rest: What stands behind the array of its cases.
+
+    Raises:
+        InputError: It is cut off, holds other cases, or goes on behind its end.
+    """
+    try:
+        text = _BEFORE_REST + rest.decode()
+        problem = find_too_many_values(text)
+        if problem is not None:
+            raise InputError(f"{problem} behind the cases of its test run")
+        decoder = json.JSONDecoder(object_pairs_hook=refuse_duplicate_keys)
+        run, end = decoder.raw_decode(text)
+    except json.JSONDecodeError as error:
+        if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
+            raise InputError(
+                "ends in the middle of what stands behind the cases of its test run; expected the "
+                "closing bracket `}`, so it may be cut off"
+            ) from error
+        raise InputError(f"is not JSON behind the cases of its test run: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "is not UTF-8 behind the cases of its test run; save the file as UTF-8"
+        ) from error
+    except (RecursionError, ValueError, UnusableRecord) as error:
+        raise InputError(f"{error} behind the cases of its test run") from error
+    for key, value in run.items():
+        if value and key.replace("_", "").lower() in _RUN_KEYS:
+            raise InputError(f"has other cases, `{key}`, behind the cases of its test run")
+    if text[end:].strip():
+        raise InputError(
+            "goes on behind the end of its test run; expected nothing after `}`: write other runs "
+            "to files of their own"
+        )
 
 
 def _make_storable_row_or_error(

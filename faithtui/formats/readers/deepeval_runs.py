@@ -15,7 +15,7 @@ from itertools import count
 from typing import Final
 
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
-from faithtui.formats.files.record_files import Sample
+from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE
@@ -91,6 +91,8 @@ _FAITHFULNESS: Final = "faithfulness"
 
 
 def _explain_match(sample: Sample) -> str | None:
+    if sample.kind is FileKind.TEST_RUN:
+        return "a saved test run of deepeval, with `conversationalTestCases`"
     for record in sample.records:
         if has_any_key(record, *_CASES, *_CONVERSATIONS):
             name = AnySpelling(record).get_key_spelling(*_CASES, *_CONVERSATIONS)
@@ -103,7 +105,10 @@ def _explain_match(sample: Sample) -> str | None:
 def _convert_test_run(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
-    if has_any_key(fields.value, "metricsData"):
+    if not has_any_key(fields.value, *_CASES, *_CONVERSATIONS) or has_any_key(
+        fields.value, "metricsData"
+    ):
+        # A case by itself, whatever it lacks: exports leave out what has no value.
         yield _read_case(fields, options, collector)
         return
     for names in (_CASES, _CONVERSATIONS):

@@ -11,7 +11,7 @@ from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, InputError
-from faithtui.formats.files.record_files import Sample
+from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.readers import (
     deepeval,
     deepeval_runs,
@@ -89,7 +89,8 @@ def detect_format(sample: Sample) -> DetectedFormat:
     """
     found = [
         DetectedFormat(each, reason)
-        for each in READERS
+        # What holds the cases of a test run is known; a case alone may look like something else.
+        for each in ((deepeval_runs.READER,) if sample.kind is FileKind.TEST_RUN else READERS)
         if (reason := each.explain_match(sample)) is not None
     ]
     _log_candidates(sample, found)
