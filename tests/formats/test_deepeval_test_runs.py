@@ -54,6 +54,14 @@ def test_runs_on_lines_of_their_own_are_read_line_by_line(tmp_path: Path) -> Non
         assert not error
 
 
+def test_a_long_run_on_the_first_line_of_a_file_of_lines_hides_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text(LONG + "\n" + json.dumps(make_run("c")) + "\n")
+    found, error = read(path)
+    assert list_answers(found) == ["a", "b", "c"]
+    assert not error
+
+
 def test_a_damaged_run_on_the_first_line_loses_no_other(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text(json.dumps(make_run("a"))[:-1] + "\n" + json.dumps(make_run("b", "c")) + "\n")

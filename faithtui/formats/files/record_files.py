@@ -283,7 +283,8 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
     if b"\x00" in head:
         raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
     start = first_line(head)
-    if _TEST_RUN.match(head) is not None and not _has_other_runs_on_lines(start, head):
+    is_test_run = _TEST_RUN.match(head) is not None and _LINES_NAMES.isdisjoint(path.suffixes)
+    if is_test_run and not _has_other_runs_on_lines(start, head):
         return FileKind.TEST_RUN
     if is_array_start(start):
         return FileKind.ARRAY
@@ -302,6 +303,9 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
         path=path,
     )
 
+
+_LINES_NAMES: Final = frozenset((".jsonl", ".ndjson"))
+"""Endings of names of files that have a record a line, however long the first one is."""
 
 _TEST_RUN: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{\s*\"testCases\"\s*:\s*\[\s*\]\s*,\s*"
