@@ -87,6 +87,7 @@ async def test_a_fault_may_be_for_some_questions_alone(server: FaultServer) -> N
 async def test_a_fault_may_happen_so_often_in_all(server: FaultServer) -> None:
     server.config.rules = (busy(most=2), Rule((status(429),), most=1))
     await ask_all(server.url, 1, repeat=5)
+    assert server.wait_for(5)  # an entry is written when its reply was sent
     assert [entry.kind for entry in server.entries] == [
         *["status 503"] * 2,
         "status 429",

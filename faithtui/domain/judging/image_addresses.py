@@ -278,8 +278,6 @@ def _is_public_ip_address(found: ipaddress.IPv4Address | ipaddress.IPv6Address) 
     """Say whether an address is of the public internet, and so is any that it stands for."""
     if isinstance(found, ipaddress.IPv4Address):
         return found.is_global and not found.is_multicast
-    if any(found in network for network in _OF_IPV4):
-        return _is_public_ip_address(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
     inner = [found.sixtofour, *(found.teredo or ())]
     return (
         found in _UNICAST
@@ -288,8 +286,6 @@ def _is_public_ip_address(found: ipaddress.IPv4Address | ipaddress.IPv6Address) 
     )
 
 
-_OF_IPV4 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::ffff:0:0/96"))
-"""Addresses that stand for one of IPv4. Source: RFC 6052, RFC 4291 section 2.5.5.2."""
-
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""The only addresses of IPv6 that were given to the public internet. Source: RFC 4291, IANA."""
+"""The only addresses of IPv6 that were given to the public internet; those that stand for one of
+IPv4 are not among them. Source: RFC 4291, IANA."""
