@@ -81,7 +81,10 @@ def _format_example(example: Example, spec: MetricSpec) -> str:
     if not against:
         lines.append("(none)")
     label = spec.labels.find_label_name_for_word(example.verdict)
-    lines += [f"{_TITLES[example.kind]}: {_put_on_one_line(example.claim)}", f'Verdict: "{label}"']
+    lines += [
+        f"{_TITLES[example.kind]}: {_shorten_to_one_line(example.claim)}",
+        f'Verdict: "{label}"',
+    ]
     reason = _choose_reason(example, spec.labels)
     return "\n".join([*lines, f"Reason: {reason}"] if reason else lines)
 
@@ -96,7 +99,7 @@ def _choose_references(example: Example) -> list[str]:
         return (each.stance is None, -shared, place)
 
     best = sorted(range(len(example.references)), key=rank_reference)[:MOST_REFERENCES]
-    return [_put_on_one_line(example.references[place].text) for place in sorted(best)]
+    return [_shorten_to_one_line(example.references[place].text) for place in sorted(best)]
 
 
 def _choose_passages(example: Example) -> list[str]:
@@ -112,7 +115,7 @@ def _choose_passages(example: Example) -> list[str]:
     chosen: dict[int, str] = {}
     room = MOST_LETTERS
     for place in places:
-        text = _put_on_one_line(example.passages[place])
+        text = _shorten_to_one_line(example.passages[place])
         if len(text) <= room or not chosen:
             chosen[place] = text
         room -= len(chosen.get(place, ""))
@@ -122,14 +125,14 @@ def _choose_passages(example: Example) -> list[str]:
 def _choose_reason(example: Example, labels: LabelSet) -> str:
     """Say why in people's words; in the judge's only where people agree with it."""
     if example.note and example.note.strip():
-        return _put_on_one_line(example.note)
+        return _shorten_to_one_line(example.note)
     if example.agrees:
-        return _put_on_one_line(example.judge_reason or "")
+        return _shorten_to_one_line(example.judge_reason or "")
     label = labels.find_label_name_for_word(example.verdict)
     return "" if label is None else f"{labels.get_label(label).meaning}."
 
 
-def _put_on_one_line(text: str) -> str:
+def _shorten_to_one_line(text: str) -> str:
     """Put a text on one line, so that it cannot pass for another line of its case."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} …"

@@ -20,6 +20,7 @@ from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.ratings import MisreadLabels, list_misread_labels
+from faithtui.store.claim_order import read_claims_in_text_order
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow
@@ -336,22 +337,14 @@ class Conversations:
         Within a turn by span; claims without one come last, in the order of import.
         """
         with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
-                .where(
+            return read_claims_in_text_order(
+                connection,
+                select(claim.c.id).where(
                     claim.c.conversation_id == conversation_id,
                     claim.c.kind == "claim",
                     claim.c.imported,
-                )
-                .order_by(
-                    claim.c.turn,
-                    claim.c.span_start.is_(None),
-                    claim.c.span_start,
-                    claim.c.span_end,
-                    claim.c.id,
-                )
-            ).all()
-        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
+                ),
+            )
 
 
 def _filter_by_sources(statement: Select[Any], sources: Sequence[str]) -> Select[Any]:

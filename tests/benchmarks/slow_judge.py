@@ -34,6 +34,7 @@ from faithtui.domain.judging.tasks import (
     Task,
 )
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge
+from faithtui.judges.judge_wrapper import JudgeWrapper
 
 Reply = dict[str, object]
 
@@ -271,11 +272,11 @@ def _wrong(claim: str) -> bool:
     return letter == CLAIMS[-1] and int(name.rsplit(".", 1)[1]) % WRONG_EVERY == 0
 
 
-class CountingJudge(LocalJudge):
+class CountingJudge(JudgeWrapper):
     """Counts what goes through it to a judge."""
 
     def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+        super().__init__(judge)
         self.calls: Counter[str] = Counter()
         """By step."""
         self.characters: Counter[str] = Counter()
@@ -283,28 +284,9 @@ class CountingJudge(LocalJudge):
         self.written: Counter[str] = Counter()
         """Characters of all replies, by step."""
 
-    @property
-    def ref(self) -> str:
-        return self._judge.ref
-
-    @property
-    def fingerprint(self) -> str:
-        return self._judge.fingerprint
-
-    @property
-    def takes_images(self) -> bool:
-        return self._judge.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        return self._judge.context_window
-
     async def send(self, request: JudgeRequest) -> JudgeReply:
         self.calls[request.step] += 1
         self.characters[request.step] += len(request.system) + len(request.prompt)
         reply = await self._judge.send(request)
         self.written[request.step] += len(reply.text)
         return reply
-
-    async def aclose(self) -> None:
-        await self._judge.aclose()

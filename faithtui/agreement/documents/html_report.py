@@ -88,13 +88,13 @@ def _render_sections(blocks: tuple[Block, ...]) -> Iterator[Markup]:
 
 def _render_section(number: int, parts: list[Markup]) -> Markup:
     if not number:
-        return make_element("header", *_put_each_on_own_line(parts))
+        return make_element("header", *_join_with_line_breaks(parts))
     return make_element(
-        "section", *_put_each_on_own_line(parts), aria_labelledby=f"section-{number}"
+        "section", *_join_with_line_breaks(parts), aria_labelledby=f"section-{number}"
     )
 
 
-def _put_each_on_own_line(parts: list[Markup]) -> Iterator[Markup]:
+def _join_with_line_breaks(parts: list[Markup]) -> Iterator[Markup]:
     for each in parts:
         yield join_markup(Markup("\n"), each)
     yield Markup("\n")

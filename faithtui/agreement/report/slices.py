@@ -242,7 +242,7 @@ def report_interval_progress(
     """
     context, units, level = compared.context, compared.units, compared.settings.level
     wanted = compared.settings.target
-    looks = _choose_label_counts(len(units))
+    looks = _choose_progress_points(len(units))
     # Claims that were labelled at once are in the order of their numbers.
     labelled = select_by_position(compared.all.rows, compared.places)
     numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
@@ -286,7 +286,7 @@ def _compute_half_width(found: Estimate) -> float | None:
     return (found.ci_high - found.ci_low) / 2
 
 
-def _choose_label_counts(n: int) -> list[int]:
+def _choose_progress_points(n: int) -> list[int]:
     """Numbers of labels to look at: every 25 at first, later further apart, and all of them."""
     if not n:
         return []

@@ -108,7 +108,7 @@ def fill_in_request_defaults(
     if design is PopulationDesign.UNCERTAINTY and "uncertainty" not in keys:
         keys = (*keys, "uncertainty")
     if before is not None:
-        keys = _put_earlier_strata_keys_first(before, design, keys)
+        keys = _sort_earlier_strata_keys_first(before, design, keys)
     size = request.size
     if size is None and request.precision is None:
         by_conversation = design is PopulationDesign.CONVERSATIONS
@@ -129,7 +129,7 @@ def _get_population_design(row: SampleRow) -> PopulationDesign:
             return PopulationDesign.STRATIFIED
 
 
-def _put_earlier_strata_keys_first(
+def _sort_earlier_strata_keys_first(
     before: SampleRow, design: PopulationDesign, keys: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Put what strata were made of before first: a stratum may be split, and not put together.

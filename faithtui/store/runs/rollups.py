@@ -132,7 +132,7 @@ def read_stored_windows(
             ClaimOccurrence(claim_id, interaction_of.get(at_turn, -1), label)
         )
     return tuple(
-        _stored_window_from_row(row, tuple(claims[row.id]), tuple(occurrences[row.id]))
+        _make_window_from_row(row, tuple(claims[row.id]), tuple(occurrences[row.id]))
         for row in rows
     )
 
@@ -146,7 +146,7 @@ def _map_turns_to_interactions(connection: Connection, conversation_id: int) -> 
     return {position: part.position for part in parts for position in part.turns}
 
 
-def _stored_window_from_row(
+def _make_window_from_row(
     row: AnyRow, claims: tuple[ClaimId, ...], occurrences: tuple[ClaimOccurrence, ...]
 ) -> StoredWindow:
     score = Score(row.score, ScoreState(row.score_state), row.score_reason)

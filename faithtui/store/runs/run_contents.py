@@ -5,6 +5,7 @@ from sqlalchemy import func, select
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
+from faithtui.store.claim_order import read_claims_in_text_order
 from faithtui.store.database import Database
 from faithtui.store.records import ItemState, LabelCount
 from faithtui.store.runs.list_rows import (
@@ -15,7 +16,6 @@ from faithtui.store.runs.list_rows import (
     list_sources,
     read_windowed_scores,
 )
-from faithtui.store.schema.json_columns import span_from_row
 from faithtui.store.schema.tables import claim, run_item, verdict, window
 
 
@@ -32,8 +32,9 @@ class RunContents:
         not judged the conversation, or does not have it.
         """
         with self._database.open_reader() as connection:
-            rows = connection.execute(
-                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
+            return read_claims_in_text_order(
+                connection,
+                select(claim.c.id)
                 .select_from(run_item)
                 .join(verdict, (verdict.c.run_item_id == run_item.c.id) & verdict.c.is_home)
                 .join(claim, claim.c.id == verdict.c.claim_id)
@@ -41,16 +42,8 @@ class RunContents:
                     run_item.c.run_id == run_id,
                     run_item.c.conversation_id == conversation_id,
                     claim.c.kind == "claim",
-                )
-                .order_by(
-                    claim.c.turn,
-                    claim.c.span_start.is_(None),
-                    claim.c.span_start,
-                    claim.c.span_end,
-                    claim.c.id,
-                )
-            ).all()
-        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
+                ),
+            )
 
     def list_conversations(self, run_id: RunId) -> frozenset[ConversationId]:
         """List the conversations of a run."""

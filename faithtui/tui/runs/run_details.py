@@ -124,7 +124,7 @@ def run_detail_lines(
         lines += wrap(pieces, width - 1, first=[Piece(" ")])
     lines += integrity_lines(row.integrity, metric, width)
     named: list[tuple[str, list[Piece]]] = [
-        ("judged", _judged_count_pieces(row, metric)),
+        ("judged", _make_pieces_of_judging_counts(row, metric)),
         ("score", [Piece(HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
     ]
     if counts is not None and not blind:
@@ -169,7 +169,7 @@ def _list_troubles(row: RunRow, metric: "MetricSpec", keys: KeyNames) -> Iterato
         yield [Piece(f"! {left_out}: in no mean", "warn")]
 
 
-def _judged_count_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
+def _make_pieces_of_judging_counts(row: RunRow, metric: "MetricSpec") -> list[Piece]:
     return [
         Piece(
             f"{fmt.format_count_with_noun(row.conversations, 'conversation')}: "
@@ -300,10 +300,10 @@ def _list_label_fields(
         ],
     )
     if trust.corrected.value is not None:
-        yield "corrected", _corrected_rate_pieces(trust.corrected, trust.unit[1])
+        yield "corrected", _make_pieces_of_corrected_rate(trust.corrected, trust.unit[1])
 
 
-def _corrected_rate_pieces(found: Estimate, units: str) -> list[Piece]:
+def _make_pieces_of_corrected_rate(found: Estimate, units: str) -> list[Piece]:
     interval = ""
     if found.has_interval and found.ci_low is not None and found.ci_high is not None:
         interval = f" [{found.ci_low:.1%}, {found.ci_high:.1%}]"

@@ -374,7 +374,7 @@ def draw_preview_lines(
         words = f"each {unit} has probability {strata[0].probability:.3f}"
         lines += wrap([Piece(words)], width)
     if found is not None and basis is not None and found.rate is not None:
-        return [*lines, *_expected_interval_lines(found, basis, width)]
+        return [*lines, *_format_interval_forecast_lines(found, basis, width)]
     labelled = [replace(each, drawn=blind[each.name]) for each in strata]
     words = _describe_interval_widths(labelled, by_conversation, counting)
     return [*lines, *wrap([Piece(words, "quiet")], width)]
@@ -389,7 +389,7 @@ def describe_shown_share(share: float) -> str:
     )
 
 
-def _expected_interval_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
+def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
     """Say what labels are expected to give, and from what that is expected."""
     words = f"of this run: share that passes ±{found.rate:.3f}"
     if found.recall is not None:

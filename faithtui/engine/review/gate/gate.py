@@ -276,7 +276,7 @@ def check_gate(
                     store, seen, order, thresholds.max_drop, certificate, settings
                 ),
             )
-    of_labels = _list_criteria_from_own_labels(level, own=own)
+    of_labels = _list_criteria_not_certified(level, own=own)
     results = apply_warnings_to_checks(
         results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
     )
@@ -334,7 +334,7 @@ def _list_recall_notes(row: RunRow, settings: ReportSettings, level: ReportLevel
     return [found]
 
 
-def _list_criteria_from_own_labels(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:
+def _list_criteria_not_certified(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:
     """List the figures that come from the labels of the run at hand, not from a certificate."""
     if own:
         return (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE, Criterion.CHANGE)

@@ -54,7 +54,7 @@ def _parse_python_literal(text: str, field: str) -> object:
         # Trees are built and taken down by recursion, so depth counts before there is one.
         if _measure_depth(text) > _MOST_DEPTH:
             raise ShapeError(field, f"is nested more than {_MOST_DEPTH} levels deep")
-        found = ast.literal_eval(_put_commas_between_strings(text))
+        found = ast.literal_eval(_insert_commas_between_strings(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError) as error:
         raise ShapeError(
             field,
@@ -99,7 +99,7 @@ def _measure_depth(text: str) -> int:
     return deepest
 
 
-def _put_commas_between_strings(text: str) -> str:
+def _insert_commas_between_strings(text: str) -> str:
     """Put a comma between strings that have none, as numpy prints arrays of texts.
 
     Without it Python would read two passages as one.

@@ -63,7 +63,7 @@ def reference_lines(
         words = f"no {get_reference_noun_plural(spec)} cited"
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
-        lines += uncovered_fact_lines(view, claim, read, width)
+        lines += format_missing_fact_lines(view, claim, read, width)
     home = window if window is not None else claim.home_verdict.window
     named = {each.truth for each in claim.evidence}
     rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
@@ -100,7 +100,7 @@ def are_references_hidden(view: ReviewView, claim: ClaimView | None) -> bool:
     return not view.truths or (claim is not None and claim.id in view.hidden)
 
 
-def uncovered_fact_lines(
+def format_missing_fact_lines(
     view: ReviewView, claim: ClaimView, read: TokenisedView, width: int
 ) -> list[Line]:
     """Say what the passages of a claim's turn tell and no truth does; [] for nothing."""
@@ -115,7 +115,7 @@ def uncovered_fact_lines(
         lines += wrap([Piece(words, "warn strong")], width - 1, first=[Piece(" ! ", "warn strong")])
         for fact in facts[:_MOST_LOST]:
             lines += wrap(
-                _uncovered_fact_pieces(document.text, fact),
+                _make_pieces_of_missing_fact(document.text, fact),
                 width - 1,
                 first=[Piece("   ")],
                 most=_LINES_OF_LOST,
@@ -129,7 +129,7 @@ def uncovered_fact_lines(
     return lines
 
 
-def _uncovered_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
+def _make_pieces_of_missing_fact(text: str, fact: MissingFact) -> list[Piece]:
     """Quote what was lost, with the words that decide marked."""
     pieces = [Piece("«", "quote")]
     start = fact.span.start
