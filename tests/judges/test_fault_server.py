@@ -66,6 +66,7 @@ async def test_faults_come_at_their_rate_and_do_not_depend_on_time() -> None:
     for _ in range(2):
         with fault_server(FaultConfig(rules=(busy(probability=0.2),), seed=7)) as server:
             await ask_all(server.url, 200)
+            assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
             kinds.append({entry.question: entry.kind for entry in server.entries})
             assert 20 <= server.kinds["status 503"] <= 60
     assert kinds[0] == kinds[1]
@@ -87,7 +88,7 @@ async def test_a_fault_may_be_for_some_questions_alone(server: FaultServer) -> N
 async def test_a_fault_may_happen_so_often_in_all(server: FaultServer) -> None:
     server.config.rules = (busy(most=2), Rule((status(429),), most=1))
     await ask_all(server.url, 1, repeat=5)
-    assert server.wait_for(5)  # an entry is written when its reply was sent
+    assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
     assert [entry.kind for entry in server.entries] == [
         *["status 503"] * 2,
         "status 429",
@@ -99,6 +100,7 @@ async def test_a_fault_may_happen_so_often_in_all(server: FaultServer) -> None:
 async def test_a_rule_chooses_among_its_faults(server: FaultServer) -> None:
     server.config.rules = (Rule((status(500), status(502), Fault("empty_body"))),)
     await ask_all(server.url, 40)
+    assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
     assert set(server.kinds) == {"status 500", "status 502", "empty_body"}
 
 
@@ -107,6 +109,7 @@ async def test_more_than_the_server_takes_at_once_is_refused(server: FaultServer
     server.config.waits_for = 10
     server.config.cap_retry_after = "2"
     results = await ask_all(server.url, 10)
+    assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
     refused = [each for each in results if isinstance(each, JudgeRateLimited)]
     assert len(refused) == 6
     assert {each.retry_after_s for each in refused} == {2.0}
@@ -117,9 +120,11 @@ async def test_more_than_the_server_takes_in_a_second_is_refused() -> None:
     seconds = [7.0]
     with fault_server(FaultConfig(per_second=5), clock=lambda: seconds[0]) as server:
         await ask_all(server.url, 9)
+        assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
         assert server.kinds == {"ok": 5, "capped": 4}
         seconds[0] += 1
         await ask_all(server.url, 3)
+        assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
         assert server.kinds == {"ok": 8, "capped": 4}
 
 
@@ -145,6 +150,7 @@ async def test_the_server_may_stop_answering(server: FaultServer) -> None:
     expiring = asyncio.create_task(deadlines.expire_when_stuck(server))
     results = await ask_all(server.url, 5, deadline=deadlines)
     expiring.cancel()
+    assert await asyncio.to_thread(server.wait_for, 3)  # answers come first
     assert sum(isinstance(each, JudgeReply) for each in results) == 3
     assert server.billed.total() == 3
 
@@ -189,6 +195,7 @@ async def test_batches_are_answered_with_the_same_words(server: FaultServer) -> 
         single = singly[name]
         assert isinstance(single, JudgeReply)
         assert reply.text == single.text
+    assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
     assert server.kinds == {"ok": 6}
 
 
