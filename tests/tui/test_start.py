@@ -87,7 +87,7 @@ async def label():
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)
         await press(pilot, "j", "y")
-        await until(pilot, lambda: app.session.store.reviews.find_newest_event_id() is not None)
+        await until(pilot, lambda: app.session.store.reviews.read_newest_event_id() > 0)
     app.session.store.close()
     print("loaded", *sorted(sys.modules))
 

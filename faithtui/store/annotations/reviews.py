@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert, select
 
 from faithtui.domain.annotations import (
     Action,
@@ -297,15 +297,6 @@ class Reviews:
 
         return self._database.write(append_step, durable=True, urgent=True)
 
-    def find_newest_event_id(self) -> LabelId | None:
-        """Name the newest act of the log, whoever's; None while there is none.
-
-        It is the same as long as nobody said anything, here or in another process.
-        """
-        with self._database.open_reader() as connection:
-            found = connection.execute(select(func.max(human_label.c.id))).scalar()
-        return None if found is None else LabelId(found)
-
     def find_item(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
         with self._database.open_reader() as connection:
@@ -323,7 +314,10 @@ class Reviews:
             return read_session_counts(connection, reviewer, since)
 
     def read_newest_event_id(self) -> LabelId:
-        """Give the number of the newest act in this store; 0 without any."""
+        """Give the number of the newest act of the log, whoever's; 0 without any.
+
+        It is the same as long as nobody said anything, here or in another process.
+        """
         with self._database.open_reader() as connection:
             return read_newest_event_id(connection)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
     from faithtui.store.store import Store
 
-ListMark = tuple[RunRow, LabelId | None]
+ListMark = tuple[RunRow, LabelId]
 """A run without its calls, and the newest thing that anybody said: as long as they are the same,
 so is everything that a list of its conversations shows."""
 
@@ -49,7 +49,7 @@ class LoadedList:
 
 def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what tells whether anything of it changed."""
-    newest = store.reviews.find_newest_event_id()
+    newest = store.reviews.read_newest_event_id()
     row = read_run(store, run)
     return row, (_clear_call_counters(row), newest)
 

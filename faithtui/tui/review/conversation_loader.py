@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
     from faithtui.tui.review.review_screen import ReviewScreen
 
-ConversationMark = tuple[ItemRow, LabelId | None]
+ConversationMark = tuple[ItemRow, LabelId]
 """A conversation of a run as lists have it, and the newest thing that anybody said: as long as they
 are the same, so is everything that is read of it."""
 
@@ -87,7 +87,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _read_change_mark(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.find_newest_event_id()
+        newest = store.reviews.read_newest_event_id()
         rows = store.runs.item_rows([item])
         return (rows[0], newest) if rows else None
 

@@ -82,7 +82,7 @@ class FigureReader(Controller["RunsScreen"]):
     async def _read_outdated_runs(self) -> None:
         try:
             while self.screen.is_current and self.session.is_open:
-                self._newest = await self.read(self.session.store.reviews.find_newest_event_id)
+                self._newest = await self.read(self.session.store.reviews.read_newest_event_id)
                 row = next(self._list_outdated(), None)
                 if row is None:
                     self._schedule_refresh()
