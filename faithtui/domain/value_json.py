@@ -106,7 +106,7 @@ def value_json(value: object) -> Json:
     """Turn a value into JSON by the names of its fields, numbers as they are.
 
     Raises:
-        TypeError: It is nothing that `JsonWriter.write` takes.
+        TypeError: It is nothing that `JsonWriter.convert` takes.
     """
     return JsonWriter({}).convert(value)
 

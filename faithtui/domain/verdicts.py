@@ -38,8 +38,8 @@ class Claim:
     could not be located."""
     kind: ClaimKind = "claim"
     document: str | None = None
-    """The document a statement belongs to, as `Passage.shown` has it: its text, and the marks of
-    its images. None for the other kinds."""
+    """The document a statement belongs to, as `Passage.text_with_marks` has it: its text, and the
+    marks of its images. None for the other kinds."""
 
     def __post_init__(self) -> None:
         """Refuse values of other types with an InputError that names the field."""
@@ -53,8 +53,8 @@ class Truth:
 
     text: str
     document: str | None = None
-    """The document it came from, as `Passage.shown` has it; None when the judge saw several at
-    once."""
+    """The document it came from, as `Passage.text_with_marks` has it; None when the judge saw
+    several at once."""
     span: Span | None = None
     """Where it stands in that document, None when it is not a literal piece of it."""
     quote: str | None = None

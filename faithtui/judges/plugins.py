@@ -1,6 +1,6 @@
 """Which judges installed packages add, by the names they chose. Nothing of theirs is imported here.
 
-A package adds one with an entry point in the group `faithtui.judges`; see `custom.py`.
+A package adds one with an entry point in the group `faithtui.judges`; see `plugin_judge.py`.
 """
 
 import sys

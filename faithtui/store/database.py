@@ -1,6 +1,6 @@
 """The database file: its connections and the one writer thread.
 
-Everything that is true of SQLite alone stands here and in `faults`: pragmas, locking, the file
+Everything that is true of SQLite alone stands here and in `store/file`: pragmas, locking, the file
 itself. The other modules of the package speak SQLAlchemy Core and could speak it to another
 database.
 

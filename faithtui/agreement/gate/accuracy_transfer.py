@@ -45,7 +45,7 @@ def find_judge_accuracy(report: LevelReport, passing: Sequence[str]) -> JudgeAcc
 def correct_other_run_fail_rate(
     accuracy: JudgeAccuracy, judge: Estimate, level: float
 ) -> OutsideRate | Reason:
-    """Correct another run's share of passing units by an accuracy that was certified.
+    """Correct another run's rate of failing units by an accuracy that was certified.
 
     Labels of one conversation resemble each other, and in a sample by strata a few of them stand
     for many units, so each share counts as many independent units as have an interval that reaches

@@ -41,7 +41,7 @@ class VerdictCount:
 class Coverage:
     """What became of every unit.
 
-    total = compared + unreviewed + not_a_claim + idk_excluded + tied + other_words + no_verdict
+    units = compared + unreviewed + not_a_claim + idk_excluded + tied + other_words + no_verdict
     + vacuous + unscored.
     """
 
@@ -53,7 +53,7 @@ class Coverage:
     """Groups (conversations, passages) of all units; fewer than `conversations` when several
     belong together."""
     verdict_rows: int
-    """Units counted once per window that holds them; equal to `total` for answers."""
+    """Units counted once per window that holds them; equal to `units` for answers."""
     compared: int
     """Units in the table: people and judge both gave a label."""
     compared_groups: int

@@ -117,7 +117,7 @@ _FIELDS = (
     *("group", "conversation", "key", "turn", "judge", "human", "reviewers", "windows", "blind"),
     "confidence",
 )
-"""Fields of `ClaimReading` that every report looks at."""
+"""Fields of `ClaimUnit` that every report looks at."""
 
 
 class ClaimColumns:

@@ -165,7 +165,7 @@ def find_label_design(
     Args:
         claims: All claims of the run.
         sample: The sample to rest on, unless every claim is labelled; None: none is to be had.
-        rated: They are whole answers, and ratings came with the data, see `DesignReading`.
+        rated: They are whole answers, and ratings came with the data, see `LabelDesign.rated`.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _choose_design_kind(claims, labelled, sample, rated=rated)

@@ -110,7 +110,7 @@ def tokenise_sentence(text: str, span: Span) -> TokenisedSentence:
 
 @dataclass(slots=True)
 class SentenceIndex:
-    """Sentences of a context, indexed by their words: filled with `add`, then asked at will."""
+    """Sentences of a context by their words: filled with `add_sentence`, then asked at will."""
 
     units: list[IndexedSentence] = field(default_factory=list)
     holders: dict[str, list[int]] = field(default_factory=dict)

@@ -57,7 +57,10 @@ class CircuitBreaker:
             )
 
     def record_question_error_or_stop(self, step: str, key: str, error: JudgeError) -> None:
-        """Note that a question was given up because of an error; see `count_failure`."""
+        """Note that a question was given up because of an error.
+
+        See `record_failed_question_or_stop`.
+        """
         self.record_failed_question_or_stop(step, key, type(error).__name__, str(error).rstrip("."))
 
     def record_failed_conversation_or_stop(self, why: str) -> None:

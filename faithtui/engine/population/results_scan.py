@@ -341,7 +341,7 @@ def _make_pointer(key: str) -> str:
 
 
 def _compute_random_number_threshold(size: int, population: int, spare: float) -> float:
-    """Find a random number that so many claims are below almost surely; 1 for all."""
+    """Find a random number that so many claims are below almost surely; 2 where all are wanted."""
     expected = size + spare * math.sqrt(size) + spare**2
     return 2.0 if expected >= population else expected / population
 

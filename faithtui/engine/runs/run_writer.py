@@ -121,7 +121,7 @@ class RunWriter:
 
 
 class StoreReplyCache:
-    """The `Replies` of a run. A repeated question is answered from any run's replies."""
+    """The `ReplyCache` of a run. A repeated question is answered from any run's replies."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ class Manifest:
     """What a results folder says of itself."""
 
     settings: JsonFields
-    """By what it was measured; see `MeasureSettings.describe`."""
+    """By what it was measured; see `MeasureSettings.to_manifest_json`."""
     source: str
     """Where the conversations lie, as it was typed."""
     shard_size: int | None

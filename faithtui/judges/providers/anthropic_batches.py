@@ -107,7 +107,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         since: datetime,
         known: Collection[str] = (),
     ) -> str | None:
-        """Look into the results of batches that may be it. See `BatchClient.find`."""
+        """Look into results of batches that may be it; see `BatchClient.find_submitted_batch`."""
         undecided: str | None = None
         async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
             batch_id = self._api.read_id(batch)

@@ -97,7 +97,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         since: datetime,
         known: Collection[str] = (),
     ) -> str | None:
-        """Look for its label among the newest batches. See `BatchClient.find`."""
+        """Look for its label among the newest; see `BatchClient.find_submitted_batch`."""
         async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
             if object_or_empty(batch.get("metadata")).get(_LABEL) == uid:
                 return self._api.read_id(batch)

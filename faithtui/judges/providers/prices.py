@@ -130,7 +130,7 @@ class PriceTable:
     def compute_cost_nusd(
         self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
     ) -> int | None:
-        """Say what a call cost; see `cost_nusd`."""
+        """Say what a call cost; see the function `compute_cost_nusd`."""
         read, written = usage.tokens_in, usage.tokens_out
         price = self.find_price_or_fixed_cost(judge_ref, base_url, read or 0, batch=batch)
         if not isinstance(price, Price):
@@ -160,7 +160,7 @@ class PriceTable:
         base_url: str | None = None,
         batch: bool = False,
     ) -> int | None:
-        """Say what a call can cost at most; see `compute_max_cost_nusd`."""
+        """Say what a call can cost at most; see the function `compute_max_cost_nusd`."""
         price = self.find_price_or_fixed_cost(judge_ref, base_url, tokens_in, batch=batch)
         if not isinstance(price, Price):
             return price
@@ -267,18 +267,18 @@ def compute_max_cost_nusd(
     """Say what a call can cost at most, in nano-dollars: nothing cached, and all tokens written.
 
     Args:
-        judge_ref: As for `cost_nusd`.
+        judge_ref: As for `compute_cost_nusd`.
         tokens_in: Input tokens, 0 or more; an estimate must not be below what they will be.
         max_tokens: The limit of output tokens.
-        base_url: As for `cost_nusd`.
+        base_url: As for `compute_cost_nusd`.
         batch: It is asked through the provider's Batch API.
-        table: As for `cost_nusd`.
+        table: As for `compute_cost_nusd`.
 
     Returns:
-        0 and None as `cost_nusd`.
+        0 and None as `compute_cost_nusd`.
 
     Raises:
-        ConfigError: As `cost_nusd`.
+        ConfigError: As `compute_cost_nusd`.
     """
     found = read_price_table(table)
     return found.compute_max_cost_nusd(
@@ -289,7 +289,7 @@ def compute_max_cost_nusd(
 def compute_cost_usd(
     judge_ref: str, usage: Usage, *, base_url: str | None = None, table: Path | None = None
 ) -> float | None:
-    """Say what a call cost, in US dollars; see `cost_nusd`."""
+    """Say what a call cost, in US dollars; see the function `compute_cost_nusd`."""
     cost = compute_cost_nusd(judge_ref, usage, base_url=base_url, table=table)
     return None if cost is None else cost / NANO
 

@@ -44,7 +44,7 @@ class CountedLabels(NamedTuple):
 
     state: LabelState
     opinions: tuple[Opinion, ...] = ()
-    """See `ClaimReading.opinions`."""
+    """See `ClaimUnit.opinions`."""
     run_label: str | None = None
     """Consensus in the words of the run; None without any that means something there."""
     human: str | None = None

@@ -72,7 +72,7 @@ class Bundles:
             )
 
     def merge(self, bundle: LabelBundle) -> MergeCounts:
-        """Take a bundle in; see `merging.merge`."""
+        """Take a bundle in; see `merge.merge_bundle`."""
         return merge_bundle(self._database, bundle)
 
     def hash_all_current_labels(self) -> str:

@@ -46,7 +46,7 @@ def read_frame(
     stratified_by: Sequence[str],
     drawn_at: datetime | None = None,
 ) -> SamplingFrame:
-    """Read the frame of a run; see `Samples.frame`.
+    """Read the frame of a run; see `Samples.read_frame`.
 
     Args:
         connection: Where to read.

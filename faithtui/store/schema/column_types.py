@@ -57,15 +57,15 @@ def hash_passage_with_images(passage: Passage) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def hash_normalised_claim(text: str) -> str:
-    """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
+    """Give claims that `normalise_text` makes equal the same 64 hexadecimal digits."""
     return text_hash(normalise_text(replace_unstorable_characters(text)))
 
 
 def hash_normalised_statement(document: str, text: str) -> str:
-    """Give statements of one document that differ only in what `normalised` folds the same digits.
+    """Give statements of one document that `normalise_text` makes equal the same digits.
 
     Args:
-        document: The document, as `Passage.shown` has it.
+        document: The document, as `Passage.text_with_marks` has it.
         text: The statement.
 
     Returns:

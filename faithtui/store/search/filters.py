@@ -355,7 +355,7 @@ class _RunScope:
 
 
 def _read_ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
-    """Read one column of integers in one step of the driver; see `Database.ids`."""
+    """Read one column of integers in one step of the driver; see `Database.read_ids`."""
     joined = select(func.group_concat(statement.subquery().c[0]))
     listed: str = connection.scalar(joined) or ""
     found: list[int] = []
