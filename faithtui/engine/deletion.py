@@ -119,6 +119,7 @@ def plan_run_deletion(store: Store, number: RunId, by: str) -> DeletionPlan:
     Raises:
         StoreError: There is no such run, or it is on.
     """
+    _recover_unstored_replies(store)
     _raise_if_runs_active(store, [number])
     return DeletionPlan(
         DeletionKind.RUN,
@@ -130,6 +131,7 @@ def plan_run_deletion(store: Store, number: RunId, by: str) -> DeletionPlan:
 def _plan_conversations_deletion(
     store: Store, kind: DeletionKind, title: str, numbers: Sequence[ConversationId], by: str
 ) -> DeletionPlan:
+    _recover_unstored_replies(store)
     _raise_if_runs_active(store, store.deletions.list_runs_of_conversations(numbers))
     return DeletionPlan(
         kind,
@@ -140,15 +142,21 @@ def _plan_conversations_deletion(
     )
 
 
+def _recover_unstored_replies(store: Store) -> None:
+    """Read replies that the store could not take into it, so that they go with their run.
+
+    Raises:
+        StoreError: A reply cannot be read.
+    """
+    UnstoredReplies(store.path).recover_into_store(store)
+
+
 def _raise_if_runs_active(store: Store, runs: Sequence[RunId]) -> None:
     """Refuse to delete under a run that is on, or that waits for answers.
 
-    Replies that the store could not take are read into it first, so that they go with their run.
-
     Raises:
-        StoreError: There is one, or a reply cannot be read.
+        StoreError: There is one.
     """
-    UnstoredReplies(store.path).recover_into_store(store)
     for number in runs:
         if read_run(store, number).state is RunState.RUNNING:
             raise StoreError(f"run {number} is on, so nothing of it is deleted: stop it first")

@@ -103,6 +103,7 @@ class MessageReader:
         """
         for place, each in enumerate(messages):
             self.read(each, f"{where}[{place}]")
+        self._set_empty_passages_of_answers_without_tool_calls()
         self.keep_unused_tool_results()
 
     def read(self, value: object, where: str) -> TurnDraft | None:
@@ -134,15 +135,15 @@ class MessageReader:
             case _:
                 return self._add_assistant_turn(fields)
 
-    def keep_unused_tool_results(self) -> None:
-        """Keep what tools gave after the last answer, which no answer can be judged by.
-
-        Where calls of tools are written down, an answer without any had no passages.
-        """
+    def _set_empty_passages_of_answers_without_tool_calls(self) -> None:
+        """Where calls of tools are written down, an answer without any had no passages."""
         if self._has_tools:
             for turn in self.draft.turns:
                 if turn.role == "assistant" and turn.passages is None:
                     turn.passages = PassageList()
+
+    def keep_unused_tool_results(self) -> None:
+        """Keep what tools gave after the last answer, which no answer can be judged by."""
         if self._waiting is not None and self._waiting.documents:
             self.draft.metadata["unused_tool_results"] = [
                 each.text for each in self._waiting.documents
