@@ -5,9 +5,8 @@ holds for the run under review, because another judge may have extracted somethi
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, cast
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, insert, select
 
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.conversation import Span, normalise_claim
@@ -19,7 +18,7 @@ from faithtui.errors import InputError, StoreError
 from faithtui.store.database import Database
 from faithtui.store.records import CompleteAnswer, MissedClaim
 from faithtui.store.schema.column_types import hash_normalised_claim, replace_unstorable_characters
-from faithtui.store.schema.json_columns import span_from_row, span_to_columns
+from faithtui.store.schema.json_columns import AnyRow, span_from_row, span_to_columns
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import claim, run_item, turn, verdict
 from faithtui.store.search.word_index import index_claims
@@ -192,7 +191,7 @@ def read_missed_claims(
     )
 
 
-def _read_answer(connection: Connection, item: ItemId, turn_position: int) -> Row[Any]:
+def _read_answer(connection: Connection, item: ItemId, turn_position: int) -> AnyRow:
     """Read the conversation and the text of an answer; `StoreError` where there is none."""
     answer = connection.execute(
         select(turn.c.conversation_id, turn.c.content)
@@ -201,7 +200,7 @@ def _read_answer(connection: Connection, item: ItemId, turn_position: int) -> Ro
     ).one_or_none()
     if answer is None:
         raise StoreError(f"there is no answer at turn {turn_position + 1}; reload the conversation")
-    return cast("Row[Any]", answer)
+    return answer
 
 
 def _find_claim_id(
