@@ -28,7 +28,7 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     UnitFrame,
 )
-from faithtui.agreement.statistics.paired_judges import bowker_test, mcnemar_mid_p
+from faithtui.agreement.statistics.paired_judges import mcnemar_mid_p, stuart_maxwell_test
 from faithtui.agreement.statistics.posterior import (
     estimate_figures_by_posterior,
     widen_intervals_by_posterior,
@@ -370,7 +370,7 @@ def _test_margins(table: ConfusionMatrix[int]) -> MarginTest | None:
     if len(table.categories) == 2:
         p = mcnemar_mid_p(table.counts[0][1], table.counts[1][0])
         return None if isinstance(p, Reason) else MarginTest("mcnemar_mid_p", None, 1, p)
-    found = bowker_test(table)
+    found = stuart_maxwell_test(table)
     if isinstance(found, Reason):
         return None
-    return MarginTest("bowker", found.statistic, found.df, found.p)
+    return MarginTest("stuart_maxwell", found.statistic, found.df, found.p)

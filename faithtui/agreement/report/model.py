@@ -231,7 +231,7 @@ class MarginTest:
     """Whether two sides use the labels equally often, as if units were independent."""
 
     name: str
-    """`mcnemar_mid_p` for two labels, `bowker` for more."""
+    """`mcnemar_mid_p` for two labels, `stuart_maxwell` for more."""
     statistic: float | None
     df: int
     p: float

@@ -24,11 +24,14 @@ class EstimatedCount:
     value: int
     low: int
     high: int
+    is_exact: bool = True
+    """Whether everything was looked at. Conversations of a sample that are all alike give an
+    interval without width, but no exact number."""
 
     @property
-    def is_exact(self) -> bool:
-        """Whether everything was looked at."""
-        return self.low == self.high
+    def has_range(self) -> bool:
+        """Whether the interval has a width."""
+        return self.low < self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ def format_preview_line(previewed: Sequence[Preview]) -> str:
         f"{about}{_format_count(calls.value)} {'question' if calls.value == 1 else 'questions'}"
     ]
     words[0] += f" to {judge}"
-    if not calls.is_exact:
+    if calls.has_range:
         words[0] += f" ({_format_count(calls.low)} to {_format_count(calls.high)})"
     words.append(
         f"{_format_tokens(read.value)} tokens read and {_format_tokens(written.value)} written"
@@ -167,7 +170,7 @@ def list_preview_fields(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
 
 def _format_with_range(found: EstimatedCount, one: str) -> str:
     words = format_estimated_count(found, one)
-    return words if found.is_exact else f"{words} ({found.low:,} to {found.high:,})"
+    return f"{words} ({found.low:,} to {found.high:,})" if found.has_range else words
 
 
 def _describe_questions(calls: EstimatedCount, stored: int, about: str) -> str:
@@ -190,7 +193,7 @@ def _describe_cost(previewed: Sequence[Preview]) -> str:
         return "nothing"
     cost = add_estimates(known)
     words = f"about {format_usd(cost.value)}"
-    if not cost.is_exact:
+    if cost.has_range:
         words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
     worst = sum(each.worst_nusd or 0 for each in previewed)
     return f"{words}, at most {format_usd(worst)} · {origin}"
@@ -218,7 +221,7 @@ def explain_why_to_confirm_cost(
         return ""
     cost = add_estimates(known)
     words = f"{asked.capitalize()} to {judge} cost about {format_usd(cost.value)}"
-    if not cost.is_exact:
+    if cost.has_range:
         words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
     if budget_nusd is None:
         return f"{words}. There is no budget."
@@ -328,7 +331,10 @@ def extrapolate_preview_from_sample(
 def add_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
     """Add estimates up. Runs go over the same sample, so that their errors go together."""
     return EstimatedCount(
-        *(sum(getattr(each, name) for each in parts) for name in ("value", "low", "high"))
+        value=sum(each.value for each in parts),
+        low=sum(each.low for each in parts),
+        high=sum(each.high for each in parts),
+        is_exact=all(each.is_exact for each in parts),
     )
 
 
@@ -370,4 +376,5 @@ def _estimate_total(alone: Sequence[float], shared: int, seen: int, total: int) 
     spread = stdev(alone) if sampled > 1 else mean
     half = _WIDTH * spread * total * math.sqrt((1 - sampled / total) / sampled)
     value = max(seen, mean * total + shared)
-    return EstimatedCount(round(value), max(seen, round(value - half)), round(value + half))
+    low = max(seen, round(value - half))
+    return EstimatedCount(round(value), low, round(value + half), is_exact=False)

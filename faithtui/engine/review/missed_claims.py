@@ -41,9 +41,9 @@ def remove_missed_claim(
     """Say that a claim which this reviewer added is none after all.
 
     Raises:
-        StoreError: There is no such answer, or it cannot be written.
+        StoreError: There is no such answer or claim, or it cannot be written.
     """
-    claim = store.missed_claims.find_or_add_claim(item, turn, text)
+    claim = store.missed_claims.find_claim(item, turn, text)
     return _record_answer_event(store, run, claim, reviewer, LabelMark.NOT_MISSED)
 
 

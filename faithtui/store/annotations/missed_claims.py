@@ -18,7 +18,7 @@ from faithtui.errors import InputError, StoreError
 from faithtui.store.database import Database
 from faithtui.store.records import CompleteAnswer, MissedClaim
 from faithtui.store.schema.column_types import hash_normalised_claim, replace_unstorable_characters
-from faithtui.store.schema.json_columns import span_from_row, span_to_columns
+from faithtui.store.schema.json_columns import AnyRow, span_from_row, span_to_columns
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import claim, run_item, turn, verdict
 from faithtui.store.search.word_index import index_claims
@@ -69,19 +69,26 @@ class MissedClaims:
 
         return self._database.write(find_or_insert, durable=True, urgent=True)
 
-    def find_or_add_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
-        """Find a claim that an annotator added to an answer.
+    def find_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
+        """Find a claim that an annotator added to an answer, in the order of what is written.
 
         Raises:
-            StoreError: There is no such answer, or it cannot be written.
+            StoreError: There is no such answer or claim, or the store cannot be written.
         """
-        return self._database.write(
-            lambda connection: _find_or_insert_claim(
-                connection, item, turn_position, "claim", " ".join(text.split()), None
-            ),
-            durable=True,
-            urgent=True,
-        )
+
+        def find(connection: Connection) -> ClaimId:
+            answer = _read_answer(connection, item, turn_position)
+            digest = hash_normalised_claim(" ".join(text.split()))
+            known = _find_claim_id(
+                connection, answer.conversation_id, "claim", turn_position, digest
+            )
+            if known is None:
+                raise StoreError(
+                    f"there is no such claim at turn {turn_position + 1}; reload the conversation"
+                )
+            return known
+
+        return self._database.write(find, urgent=True)
 
     def find_or_add_answer_claim(self, item: ItemId, turn_position: int) -> ClaimId:
         """Find or make what stands for an answer as a whole.
@@ -106,24 +113,11 @@ def _find_or_insert_claim(
     text: str,
     span: Span | None,
 ) -> ClaimId:
-    answer = connection.execute(
-        select(turn.c.conversation_id, turn.c.content)
-        .join(run_item, run_item.c.conversation_id == turn.c.conversation_id)
-        .where(run_item.c.id == item, turn.c.position == turn_position, turn.c.role == "assistant")
-    ).one_or_none()
-    if answer is None:
-        raise StoreError(f"there is no answer at turn {turn_position + 1}; reload the conversation")
+    answer = _read_answer(connection, item, turn_position)
     digest = hash_normalised_claim(text)
-    known: int | None = connection.execute(
-        select(claim.c.id).where(
-            claim.c.conversation_id == answer.conversation_id,
-            claim.c.kind == kind,
-            claim.c.turn == turn_position,
-            claim.c.digest == digest,
-        )
-    ).scalar()
+    known = _find_claim_id(connection, answer.conversation_id, kind, turn_position, digest)
     if known is not None:
-        return ClaimId(known)
+        return known
     inside = span is not None and span.end <= len(answer.content)
     number = insert_returning_id(
         connection,
@@ -195,3 +189,29 @@ def read_missed_claims(
             if complete[row.id]
         ),
     )
+
+
+def _read_answer(connection: Connection, item: ItemId, turn_position: int) -> AnyRow:
+    """Read the conversation and the text of an answer; `StoreError` where there is none."""
+    answer = connection.execute(
+        select(turn.c.conversation_id, turn.c.content)
+        .join(run_item, run_item.c.conversation_id == turn.c.conversation_id)
+        .where(run_item.c.id == item, turn.c.position == turn_position, turn.c.role == "assistant")
+    ).one_or_none()
+    if answer is None:
+        raise StoreError(f"there is no answer at turn {turn_position + 1}; reload the conversation")
+    return answer
+
+
+def _find_claim_id(
+    connection: Connection, conversation: int, kind: ClaimKind, turn_position: int, digest: str
+) -> ClaimId | None:
+    known: int | None = connection.execute(
+        select(claim.c.id).where(
+            claim.c.conversation_id == conversation,
+            claim.c.kind == kind,
+            claim.c.turn == turn_position,
+            claim.c.digest == digest,
+        )
+    ).scalar()
+    return None if known is None else ClaimId(known)

@@ -20,7 +20,7 @@ from faithtui.agreement.labelled_units import (
     StratumCounts,
 )
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.model import AgreementReport, MarginTest
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -251,3 +251,15 @@ def test_evidence_and_extraction_are_in_the_file_of_either_level() -> None:
     assert (answers["evidence"], answers["extraction"]) == (found["evidence"], extraction)
     bare = json.loads(report_json(report(CLAIMS), HEADER))
     assert (bare["evidence"], bare["extraction"]) == (None, None)
+
+
+def test_three_labels_used_as_often_by_both_sides_differ_in_no_margin() -> None:
+    # Each label is mixed up one way only: far from symmetric, but both sides use each 50 times.
+    pairs = [("yes", "no"), ("no", "idk"), ("idk", "yes")] * 20 + [
+        (word, word) for word in ("yes", "no", "idk") for _ in range(30)
+    ]
+    claims = [
+        claim(i, judge, human)._replace(group=str(i % 30)) for i, (judge, human) in enumerate(pairs)
+    ]
+    test = agreement_report(readings(claims), FAITHFULNESS, RULE).claims.agreement.marginal_test
+    assert test == MarginTest("stuart_maxwell", 0.0, 2, 1.0)

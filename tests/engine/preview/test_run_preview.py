@@ -229,6 +229,14 @@ def test_a_sample_is_scaled_up_and_its_interval_holds_the_truth(tmp_path: Path) 
         assert preview_requests(store, [RunRequest(judge=PAID)], sample=12) == (part,)
 
 
+def test_a_sample_of_equal_conversations_is_no_exact_count(tmp_path: Path) -> None:
+    with store_with(tmp_path / "many.db", [conversation(f"c{n}", 2) for n in range(60)]) as store:
+        (part,) = preview_requests(store, [RunRequest(judge=PAID)], sample=12)
+        assert not part.calls.is_exact
+        assert format_preview_line([part]).startswith(f"about {part.calls.value} questions to ")
+        assert dict(list_preview_fields([part]))["asks"].startswith("about ")
+
+
 def test_windows_are_counted_beyond_the_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

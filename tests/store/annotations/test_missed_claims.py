@@ -7,6 +7,7 @@ from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.engine.review.missed_claims import remove_missed_claim
 from faithtui.errors import InputError, StoreError
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.schema.tables import truth
@@ -64,6 +65,19 @@ def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
         store.missed_claims.find_or_add_missed_claim(item, 1, "x" * 4_001)
     with pytest.raises(StoreError, match="no answer at turn 1"):
         store.missed_claims.find_or_add_missed_claim(item, 0, "The user says so.")
+
+
+def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> None:
+    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    with pytest.raises(StoreError, match="no such claim at turn 2; reload the conversation"):
+        remove_missed_claim(store, run, item, 1, "Nobody said this.", reviewer="ann")
+    with pytest.raises(StoreError, match="no answer at turn 1"):
+        remove_missed_claim(store, run, item, 0, "Nobody said this.", reviewer="ann")
+    assert store.reviews.find_newest_event_id() is None
+    claim = miss(store, run, item, 1, "The fee is nothing.")
+    assert store.missed_claims.find_claim(item, 1, "the fee is\nnothing.") == claim
+    remove_missed_claim(store, run, item, 1, "The fee is nothing.", reviewer="ann")
+    assert store.runs.read_review_view(item, "ann").missed == ()
 
 
 def test_recall_counts_complete_answers_alone(store: Store) -> None:

@@ -164,7 +164,7 @@ def _is_same_to_third_digit(one: Estimate, other: Estimate) -> bool:
 
 
 def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
-    named = {"mcnemar_mid_p": "McNemar, mid-p", "bowker": "Bowker"}[test.name]
+    named = {"mcnemar_mid_p": "McNemar, mid-p", "stuart_maxwell": "Stuart-Maxwell"}[test.name]
     return f"equal use of labels ({named}, p as if independent)", p_value_text(test.p), f"{n:,}", ""
 
 
