@@ -4,7 +4,7 @@ Pure: which words a filter may hold is said by its context, so nothing is offere
 reviewer could learn from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from faithtui.domain.annotations import REASON_CODES
@@ -17,6 +17,7 @@ from faithtui.domain.filters import (
     QUALITIES,
     STATES,
     FilterContext,
+    Scope,
     TermName,
     list_term_names,
     list_values_after_is,
@@ -43,6 +44,12 @@ _MEANT = {
     "unreviewed": "is:unlabelled",
 }
 """Words that people try, and the term that means it."""
+_EXAMPLES: Mapping[Scope, tuple[str, ...]] = {
+    Scope.RUNS: ("judge:offline", "state:done", "score:<0.5"),
+    Scope.CONVERSATIONS: ("verdict:no", "is:unlabelled", "score:<0.5", "human:no", "state:failed"),
+    Scope.CLAIMS: ("verdict:no", "is:unlabelled", "human:no", "is:noted"),
+}
+_MOST_EXAMPLES = 3
 _LEAST_BEGINNING = 4
 """Letters of a word that tell which one is meant."""
 _CLOSE = 0.75
@@ -82,6 +89,14 @@ def list_completions(text: str, context: FilterContext) -> tuple[str, ...]:
         for each in _list_terms_with_name(TermName(name), context)
         if each.casefold().startswith(word) and each.casefold() != word
     )
+
+
+def list_example_terms(context: FilterContext) -> tuple[str, ...]:
+    """List a few terms that a filter may hold here, for somebody who has typed none yet."""
+    allowed = [
+        each for each in _EXAMPLES[context.scope] if parse_filter(each, context).problem is None
+    ]
+    return tuple(allowed[:_MOST_EXAMPLES])
 
 
 def complete_filter(text: str, context: FilterContext) -> str | None:

@@ -31,7 +31,7 @@ LOCAL_PROGRAMS: Final = tuple(each for each in PROVIDERS.values() if each.host i
 UNNAMED_MODEL: Final = "MODEL"
 """What stands for the model where a person has to name it."""
 
-_TYPE_MODEL: Final = "type the model below"
+_TYPE_MODEL: Final = "type the model"
 
 _MOST_USED: Final = 6
 """Judges of earlier runs that are offered, newest first."""

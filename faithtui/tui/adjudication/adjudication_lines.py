@@ -375,8 +375,8 @@ def _annotator_column(
         head = [Piece(" "), Piece(f"[{found.keys(_TAKE_BINDINGS[place])}]", "key"), Piece(" ")]
         head.append(Piece(f"{letter} ", "human strong"))
     word = fmt.describe_label(opinion.verdict, found.spec.labels)
-    head.append(Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels)))
-    lines = wrap(head, width - 1, rest=[Piece("   ")])
+    said = Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels))
+    lines = wrap([said], width - 1, first=head)
     code = next((each for each in REASON_CODES if each.name == opinion.code), None)
     facts = [f"code: {code.title}"] if code is not None else ["no reason code"]
     facts += ["low confidence"] if opinion.unsure else []

@@ -117,9 +117,8 @@ class AdjudicateScreen(FaithScreen):
         self.undo = LabelUndo(self, self.labels.show_undo_result)
         self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
-    def compose(self) -> ComposeResult:
-        """Add the line for notes, which takes the place of the status line while it is used."""
-        yield from super().compose()
+    def compose_input_lines(self) -> ComposeResult:
+        """Give the line for notes, which takes the place of the status line while it is used."""
         yield NoteInput(
             id="note", placeholder="note: enter saves it, escape drops it", compact=True
         )

@@ -210,6 +210,7 @@ class IntegrityScreen(FaithScreen):
     def follow_cursor(self) -> None:
         """Explain the kind that was chosen."""
         self._explain_kind()
+        self.refresh_bindings()
 
     @on(RowPane.Chosen, "#list")
     def open_selected_kind(self) -> None:
@@ -311,6 +312,11 @@ class IntegrityScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
-        if action in ("entries", "suspicious"):
-            return not self.hides_findings and bool(self.summary.counts)
+        if action in ("entries", "suspicious") and not self.summary.counts:
+            return False
+        if action == "entries":
+            # The first row stands for the suspicious claims of all kinds: it has no list.
+            return self.selected_kind is not None and self.selected_kind.kind is not None
+        if action == "suspicious":
+            return not self.hides_findings
         return super().check_action(action, parameters)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Grid, VerticalScroll
 from textual.content import Content
@@ -128,6 +128,13 @@ class RunFields(VerticalScroll):
         """Begin with the metrics."""
         self.query_one("#metrics", ChoicePane).focus()
         self.show_options()
+
+    @on(events.Resize)
+    def keep_focused_field_in_view(self) -> None:
+        """Show the field that was gone to also where the preview below has taken its place."""
+        focused = self.screen.focused
+        if focused is not None and self in focused.ancestors:
+            self.call_after_refresh(focused.scroll_visible, animate=False)
 
     @property
     def _metric_keys(self) -> tuple[str, ...]:

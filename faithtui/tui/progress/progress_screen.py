@@ -19,7 +19,7 @@ from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import advice_lines, history_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_controls import RunControls
-from faithtui.tui.progress.stage_lines import stage_lines, stage_title
+from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
@@ -111,10 +111,8 @@ class ProgressScreen(FaithScreen):
         )
 
     def _plan_panes(self, width: int, height: int) -> Plan:
-        # Of a run that is over nothing changes any more: the totals need what they need.
-        over = None if self.history is None else self._shown
-        lines = layouts.TOTALS if over is None else len(draw.total_lines(over, max(1, width - 2)))
-        return layouts.plan_progress(width, height, below=self.below, total_lines=lines)
+        lines = count_needed_lines(self._shown, self.history, width)
+        return layouts.plan_progress(width, height, below=self.below, **lines)
 
     def on_mount(self) -> None:
         """Look at the run ten times a second."""
@@ -185,6 +183,7 @@ class ProgressScreen(FaithScreen):
         if self.row is not None and self.row.id == row.id:
             self.history = history
             self.redraw()
+            self.refresh_bindings()
             self.query_one(Panes).update_plan()
 
     def _forget_run(self) -> None:
@@ -255,6 +254,7 @@ class ProgressScreen(FaithScreen):
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
         is_over = not self.elsewhere or row.state is RunState.INTERRUPTED
         history = self.history if is_over and run.snapshot is None else None
+        self.events.opens_entries, self.failed.opens_entries = history is None, row.failed > 0
         self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))
         if history is None:
             self.event_list.draw()

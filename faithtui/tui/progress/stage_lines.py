@@ -1,11 +1,14 @@
 """Lines of the run screen about its stages: how often each kind of question was asked."""
 
+from collections.abc import Mapping
+
 from faithtui.engine.runs.events import StepCount
 from faithtui.store.records import RunHistory, RunRow
 from faithtui.tui.progress.history_lines import format_question_kind_table_lines
 from faithtui.tui.progress.pace import count_received_replies
-from faithtui.tui.progress.progress_lines import RunView
+from faithtui.tui.progress.progress_lines import RunView, total_lines
 from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.layouts import get_stages_width
 from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line, wrap
 
 _COLUMNS = (("calls", 7), ("stored", 8), ("in flight", 10), ("retries", 8))
@@ -37,6 +40,25 @@ def stage_lines(run: RunView, width: int, history: RunHistory | None = None) -> 
     lines = [make_line(Piece(f" {fit_text('stage', room)}{heads}", "quiet"))]
     lines += [_stage_line(each, columns, room) for each in gauges.steps]
     return lines
+
+
+def count_needed_lines(
+    run: RunView | None, history: RunHistory | None, width: int
+) -> Mapping[str, int]:
+    """Count the lines that totals and stages of a run that is over need, for `plan_progress`.
+
+    Nothing changes in it any more, so no pane would move; while one is on, they have room to grow.
+
+    Args:
+        run: The run; None: it is not read yet.
+        history: What became of it; None: it is on, or that is not read yet.
+        width: Cells of the screen.
+    """
+    if run is None or history is None:
+        return {}
+    totals = total_lines(run, max(1, width - 2))
+    stages = stage_lines(run, max(1, get_stages_width(width) - 2), history)
+    return {"total_lines": len(totals), "stage_lines": max(2, len(stages))}
 
 
 def stage_title(run: RunView) -> str:

@@ -296,7 +296,12 @@ class ConversationLoader(Controller["ReviewScreen"]):
         )
         self.screen.show_conversation(state, at, fresh=not same)
         if not loaded.tokenised.is_filled:
-            self.compare_rest_of_long_texts(loaded.tokenised)
+            # Behind the first paint, beside which a thread would take its share of the
+            # interpreter. Panes ask for it by messages of their own, so one of them is asked.
+            after = self.screen.call_after_refresh
+            self.screen.panes.claims.call_after_refresh(
+                after, self.compare_rest_of_long_texts, loaded.tokenised
+            )
         self.screen.queue_navigator.read_ahead()
         self.screen.session_line.read_again()
         if not same:

@@ -139,11 +139,10 @@ class ReviewScreen(FaithScreen):
             self.keys, self.moves.show_claim_of_row, self.queue_navigator.go_to_neighbour_claim
         )
 
-    def compose(self) -> ComposeResult:
-        """Add the lines for notes and for the filter, which take the place of the status line."""
-        yield from super().compose()
+    def compose_input_lines(self) -> ComposeResult:
+        """Give the line for notes, which takes the place of the status line, and the filter's."""
         yield NoteLine(id="note", compact=True)
-        yield FilterBar(self.keys("review.find"))
+        yield FilterBar(self.keys("review.find"), lambda: self.search.context)
 
     def on_mount(self) -> None:
         """Begin without a conversation."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.filters import Scope, parse_filter
+from faithtui.domain.filters import FilterContext, Scope, parse_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.screen.controller import Controller
@@ -49,6 +49,14 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self.screen.bar.show("")
 
     @property
+    def context(self) -> FilterContext:
+        """Say which words a filter over the claims of the conversation may hold."""
+        view = self.screen.view
+        if view is None:
+            return FilterContext(Scope.CLAIMS)
+        return make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+
+    @property
     def found_claims(self) -> tuple[ClaimId, ...] | None:
         """Claims of the conversation that the filter finds, in their order; None: no filter."""
         view = self.screen.view
@@ -57,8 +65,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         # Asked for several times a key; texts may be long.
         known = self._found_cache
         if known is None or known[0] is not view or known[1] != self.filter_text:
-            context = make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-            reading = parse_filter(self.filter_text, context)
+            reading = parse_filter(self.filter_text, self.context)
             found = None if reading.problem else list_matching_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
@@ -76,11 +83,12 @@ class ClaimSearch(Controller["ReviewScreen"]):
         """Let somebody type a filter."""
         self._previous_filter = self.filter_text
         self.screen.bar.start_typing(self.filter_text)
+        self._show_found_count(is_typing=True)
 
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out, and go to the first of it."""
         self.filter_text = event.text.strip()
-        self._show_found_count()
+        self._show_found_count(is_typing=not event.is_final)
         found = self.found_claims
         if found:
             here = self.screen.review_position.claim
@@ -132,16 +140,15 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self._show_found_count()
         return True
 
-    def _show_found_count(self) -> None:
-        view = self.screen.view
-        if view is None or not self.filter_text:
-            self.show_message()
+    def _show_found_count(self, *, is_typing: bool = False) -> None:
+        view, bar, text = self.screen.view, self.screen.bar, self.filter_text
+        problem = parse_filter(text, self.context).problem
+        if view is None or not text or problem:
+            wrong = escape_line(problem or "", "warn", limit=300)
+            key = self.keys("filter.complete")
+            self.show_message(*(bar.draw_hint(text, key) if is_typing else (wrong,)))
             return
-        context = make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-        problem = parse_filter(self.filter_text, context).problem
-        if problem:
-            self.show_message(escape_line(problem, "warn", limit=300))
-            return
+        completions = bar.draw_completions(text, self.keys("filter.complete")) if is_typing else ()
         units = (
             ("claim", "claims")
             if self.screen.review_state is None
@@ -151,6 +158,9 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self.show_message(
             Piece(fmt.format_count_with_noun(count, *units), "strong" if count else "warn"),
             Piece(" found here · "),
-            escape_line(self.filter_text, "quiet", limit=100),
-            Piece(self.keys.fill_in_keys(STEP_KEYS_WORDS) if count > 1 else "", "quiet"),
+            *(completions or self._describe_filter_and_keys(count)),
         )
+
+    def _describe_filter_and_keys(self, found: int) -> tuple[Piece, ...]:
+        keys = self.keys.fill_in_keys(STEP_KEYS_WORDS) if found > 1 else ""
+        return escape_line(self.filter_text, "quiet", limit=100), Piece(keys, "quiet")

@@ -48,11 +48,17 @@ class LowestScores(RowPane):
         blind = self._session.is_blind
         self._run = row
         self._items = () if found is None or blind else found.lowest
-        if row is None or spec is None:
+        if row is None:
             self.show(lambda _width: ())
             return
-        if not self._items:
-            words = HIDDEN if blind else "…" if found is None else "no conversation has a score yet"
+        if spec is None or not self._items:
+            words = (
+                HIDDEN
+                if blind
+                else "… reading"
+                if spec is None or found is None
+                else "no conversation has a score yet"
+            )
             self.show(lambda _width: (make_line(Piece(f" {words}", "quiet")),))
             return
         # Later than the first paint, as it brings the store.

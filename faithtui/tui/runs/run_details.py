@@ -106,7 +106,7 @@ def run_detail_lines(
             labelled, they tell what the judge says of a claim.
     """
     if row is not None and metric is None:
-        return []
+        return [make_line(Piece(" … reading", "quiet"))]
     if row is None or metric is None:
         return [make_line(Piece(" no run chosen", "quiet"))]
     lines = wrap(

@@ -34,7 +34,8 @@ class RunSteps(Controller["RunsScreen"]):
         pane = self.screen.query_one("#next", RowPane)
         if row is None or spec is None:
             self._steps = ()
-            pane.show(lambda _width: ())
+            # The words that stand below the steps until labels and figures are read.
+            pane.show(lambda width: step_lines((), width, self.keys, is_read=False) if row else ())
             return
         steps = tuple(
             each

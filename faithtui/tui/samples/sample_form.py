@@ -58,8 +58,8 @@ _STRATA_WORDS = {
     "verdict": "the judge's verdict",
     "turn": "early, middle or late in the conversation",
     "model": "which model wrote the answer",
-    "disagreement": "whether another run's judge gave another verdict",
-    "flip": "whether the judge's verdict changed between windows",
+    "disagreement": "whether another run's judge differs",
+    "flip": "whether the verdict changed between windows",
 }
 
 

@@ -190,6 +190,9 @@ class ConfirmDialog(Dialog):
         self.dismiss("yes")
 
 
+FIRST_ENTRY_WORDS = "To the beginning of the focused pane"
+
+
 class GoDialog(Dialog):
     """Which screen to go to, by one more letter."""
 
@@ -208,7 +211,7 @@ class GoDialog(Dialog):
             "0",
             "go('')",
             "first entry",
-            tooltip="To the beginning of the focused pane",
+            tooltip=FIRST_ENTRY_WORDS,
             id="go.first",
         ),
     ]
@@ -229,7 +232,7 @@ class GoDialog(Dialog):
             said = [
                 Piece(f"  {hint.keys}  ", "key"),
                 Piece(fit_text(hint.words, room), "strong"),
-                Piece(f"  {screen.words}" if screen else "", "quiet"),
+                Piece(f"  {screen.words if screen else FIRST_ENTRY_WORDS}", "quiet"),
             ]
             lines.append(Line(tuple(truncate_pieces(said, width - 1))))
         return lines

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
-from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
+from faithtui.domain.filter_completion import suggest_terms
 from faithtui.domain.filters import Filter, FilterContext, parse_filter
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -113,7 +113,7 @@ class FilteredListScreen(FaithScreen):
         yield TitleBar(id="title")
         yield from self.compose_heading()
         yield self.make_panes()
-        yield FilterBar(self.keys("list.filter"), self._complete_filter)
+        yield FilterBar(self.keys("list.filter"), lambda: self.filter_context)
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
 
@@ -171,18 +171,8 @@ class FilteredListScreen(FaithScreen):
 
     def _show_completions_or_problem(self, text: str) -> None:
         """List what the last word of a filter may become, else what is wrong with the filter."""
-        terms = list_completions(text, self.filter_context)
-        problem = parse_filter(text, self.filter_context).problem
-        if terms:
-            words = Piece(f" {' '.join(terms)}", "quiet")
-            self.show_message(Piece(self.keys("filter.complete"), "key"), words)
-        elif problem is not None:
-            self.show_message(escape_line(problem, "warn", limit=400))
-        else:
-            self.show_message(Piece("words, or terms such as is:unlabelled; - negates", "quiet"))
-
-    def _complete_filter(self, text: str) -> str | None:
-        return complete_filter(text, self.filter_context)
+        bar = self.query_one(FilterBar)
+        self.show_message(*bar.draw_hint(text, self.keys("filter.complete")))
 
     @on(FilterBar.FilterCancelled)
     def restore_previous_filter(self) -> None:

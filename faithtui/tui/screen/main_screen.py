@@ -131,11 +131,16 @@ class FaithScreen(Screen[None]):
         """Make the panes, the one to begin in first."""
 
     def compose(self) -> ComposeResult:
-        """Stack title, panes, status and keys."""
+        """Stack title, panes, what is typed, status and keys."""
         yield TitleBar(id="title")
         yield self.make_panes()
+        yield from self.compose_input_lines()
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
+
+    def compose_input_lines(self) -> ComposeResult:
+        """Give the lines in which something can be typed; each is hidden until it is needed."""
+        return ()
 
     def on_mount(self) -> None:
         """Follow the runs under way."""

@@ -65,9 +65,8 @@ class SettingsScreen(FaithScreen):
             planner=layouts.plan_settings,
         )
 
-    def compose(self) -> ComposeResult:
-        """Add the line to type a value in, which takes the place of the status line."""
-        yield from super().compose()
+    def compose_input_lines(self) -> ComposeResult:
+        """Give the line to type a value in, which takes the place of the status line."""
         yield SettingInput(id="value", placeholder="enter saves, escape drops it", compact=True)
 
     def on_mount(self) -> None:

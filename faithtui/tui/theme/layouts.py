@@ -231,10 +231,17 @@ def _split_by_weight(size: int, weights: Sequence[int]) -> list[tuple[int, int]]
 
 TOTALS = 7
 """Lines of totals of a run that is on."""
+STAGES = 8
+"""Lines of stages of a run that is on: they come one by one, and other panes must not move."""
 
 
 def plan_progress(
-    width: int, height: int, *, below: str = "events", total_lines: int = TOTALS
+    width: int,
+    height: int,
+    *,
+    below: str = "events",
+    total_lines: int = TOTALS,
+    stage_lines: int = STAGES,
 ) -> Plan:
     """Place totals, stages and events, and where wide what failed.
 
@@ -243,12 +250,13 @@ def plan_progress(
         height: Rows there are.
         below: Which of `events` and `failed` is seen where there is room for one.
         total_lines: Lines that the totals need.
+        stage_lines: Lines that the stages need; more is not given to them.
     """
     totals = min(total_lines + 2, max(5, height * 2 // 3))
     if width < NARROW_BELOW:
         # The least room is for what happens: stages come with the first rows beyond it.
         rest = height - totals
-        stages = min(8, max(6, rest - 6), rest - 5)
+        stages = min(8, stage_lines + 2, max(6, rest - 6), rest - 5)
         if stages < 4:
             return {
                 "totals": Box(0, 0, width, totals),
@@ -259,15 +267,20 @@ def plan_progress(
             "stages": Box(0, totals, width, stages),
             below: Box(0, totals + stages, width, height - totals - stages),
         }
-    left = width * 42 // 100
+    left = get_stages_width(width)
     rest = height - totals
-    stages = min(10, rest // 2)
+    stages = min(10, stage_lines + 2, rest // 2)
     return {
         "totals": Box(0, 0, width, totals),
         "stages": Box(0, totals, left, stages),
         "failed": Box(0, totals + stages, left, rest - stages),
         "events": Box(left, totals, width - left, rest),
     }
+
+
+def get_stages_width(width: int) -> int:
+    """Give how many columns the stages have beside the events, or above them where narrow."""
+    return width if width < NARROW_BELOW else width * 42 // 100
 
 
 def plan_replies(width: int, height: int) -> Plan:

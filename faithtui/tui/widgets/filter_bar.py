@@ -13,7 +13,13 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input
 
-from faithtui.tui.theme.lines import Piece
+from faithtui.domain.filter_completion import (
+    complete_filter,
+    list_completions,
+    list_example_terms,
+)
+from faithtui.domain.filters import FilterContext, parse_filter
+from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import EdgeLine
 from faithtui.tui.widgets.plain_input import PlainInput
 
@@ -21,14 +27,10 @@ PAUSE_S = 0.05
 """How long nothing must be typed before a search begins."""
 
 
-Complete = Callable[[str], str | None]
-"""Gives a text with its last word completed; None: there is nothing to complete it by."""
-
-
 class TermSuggester(Suggester):
     """Shows what the last word of a filter may become, behind the cursor."""
 
-    def __init__(self, complete: Complete) -> None:
+    def __init__(self, complete: Callable[[str], str | None]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._complete = complete
 
@@ -77,19 +79,18 @@ class FilterInput(PlainInput):
             self.value = found
             self.cursor_position = len(found)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave tab to others where terms cannot be completed."""
-        if action == "complete":
-            return self.suggester is not None
-        return super().check_action(action, parameters)
-
     def action_leave(self) -> None:
         """Tell that what was typed is not wanted."""
         self.post_message(FilterBar.FilterCancelled())
 
 
 class FilterBar(Horizontal):
-    """A line to type a filter in; hidden while there is none."""
+    """A line to type a filter in; hidden while there is none.
+
+    Args:
+        key: The key that opens it.
+        get_context: Says which words a filter may hold now.
+    """
 
     DEFAULT_CSS = """
     FilterBar {
@@ -118,10 +119,10 @@ class FilterBar(Horizontal):
     class FilterCancelled(Message):
         """The filter there was before is wanted."""
 
-    def __init__(self, key: str, complete: Complete | None = None) -> None:
+    def __init__(self, key: str, get_context: Callable[[], FilterContext]) -> None:
         super().__init__(id="filter")
         self._key = key
-        self._complete = complete
+        self._get_context = get_context
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -129,21 +130,39 @@ class FilterBar(Horizontal):
         name = EdgeLine()
         name.left = (Piece(f"filter {self._key}", "key"),)
         yield name
-        yield FilterInput(
-            compact=True,
-            placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, ",
-            suggester=None if self._complete is None else TermSuggester(self._complete),
-        )
+        yield FilterInput(compact=True, suggester=TermSuggester(self.complete))
 
     def complete(self, text: str) -> str | None:
         """Complete the last word of a text; None: there is nothing to complete it by."""
-        return None if self._complete is None else self._complete(text)
+        return complete_filter(text, self._get_context())
+
+    def draw_completions(self, text: str, complete_key: str) -> tuple[Piece, ...]:
+        """List what the last word of a text may become; () where any word may follow.
+
+        Args:
+            text: What is typed.
+            complete_key: What the key is called that completes.
+        """
+        terms = list_completions(text, self._get_context())
+        return (Piece(complete_key, "key"), Piece(f" {' '.join(terms)}", "quiet")) if terms else ()
+
+    def draw_hint(self, text: str, complete_key: str) -> tuple[Piece, ...]:
+        """Say what the last word may become, else what is wrong, else what can be typed."""
+        if completions := self.draw_completions(text, complete_key):
+            return completions
+        context = self._get_context()
+        if (problem := parse_filter(text, context).problem) is not None:
+            return (escape_line(problem, "warn", limit=400),)
+        example = next(iter(list_example_terms(context)), "")
+        return (Piece(f"words, or terms such as {example}; - negates", "quiet"),)
 
     def start_typing(self, text: str) -> None:
         """Let somebody type, from a text on."""
         self.show(text)
         self.add_class("-open")
         field = self.query_one(FilterInput)
+        # What may be typed depends on the metric, and on whether the judge is hidden.
+        field.placeholder = ", ".join(("words", *list_example_terms(self._get_context()), "-not"))
         field.cursor_position = len(field.value)
         field.focus()
 

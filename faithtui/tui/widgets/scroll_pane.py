@@ -378,6 +378,12 @@ class RowPane(Pane):
     ) -> None:
         super().__init__(id=id, title=title, hint=hint)
         self._opens_on_first_click = opens_on_first_click
+        self.opens_entries = True
+        """Whether there is anything to open now: else no line of keys names the key that does."""
+
+    def is_key_shown(self, action: str) -> bool:
+        """Whether the lines of keys name the key of an action that can be done now."""
+        return action != "choose" or self.opens_entries
 
     @property
     def row_count(self) -> int:

@@ -54,7 +54,9 @@ async def test_kinds_are_listed_with_counts_and_explained(
         assert "suspicious first, not a random sample" in text
         assert "conversations checked" in text
         assert "ot a random sample" in text_of(app, "detail")
+        assert "l entries" not in screen_text(app), "of all kinds together there is no list"
         await press(pilot, "down")
+        assert "l entries" in screen_text(app)
         assert "never a" in text_of(app, "detail")
         assert "what to do" in text_of(app, "detail")
         assert "The return window is 30 days" in text_of(app, "detail")

@@ -538,6 +538,36 @@ async def test_preview_and_keys_are_seen_at_every_size(
             await press(pilot, "tab")
 
 
+async def test_the_field_one_types_in_stays_in_view_when_the_preview_takes_room(
+    app: FaithApp,
+) -> None:
+    may_answer = asyncio.Event()
+
+    async def slow(requests: Sequence[RunRequest]) -> OrderPreview:
+        await may_answer.wait()
+        return OrderPreview([(f"part {each}", "counted") for each in range(6)], "")
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        form = await form_of(pilot)
+        form.actions = replace(form.actions, preview=slow)
+        form.query_one("#judge", Input).value = "openai:a"
+        await until(pilot, lambda: "counting …" in screen_text(app))
+        field = form.query_one("#server", Input)
+        field.focus()
+        before = form.fields.size.height
+        may_answer.set()
+        await until(pilot, lambda: form.fields.size.height < before)
+        await until(pilot, lambda: form.fields.region.contains_region(field.region))
+
+
+async def test_no_state_of_a_judge_is_cut_at_80_columns(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await form_of(pilot)
+        await until(pilot, lambda: "anthropic:MODEL" in text_of(app, "judges"))
+        assert "no key: set ANTHROPIC_API_KEY · type the model" in text_of(app, "judges")
+        assert "…" not in text_of(app, "judges")
+
+
 async def test_help_explains_the_field_not_a_pane_of_another_screen(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)

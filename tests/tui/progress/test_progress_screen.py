@@ -209,6 +209,10 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         assert "run done after" in happened
         assert "1 failed: 1 of 1 windows failed" in happened
         assert "1 skipped: no user turn" in happened
+        assert "enter open" not in screen_text(app), "nothing of what happened can be opened"
+        await press(pilot, "f")
+        assert "enter open" in screen_text(app), "a conversation that failed can"
+        await press(pilot, "f")
         with Store.open(store_path) as store:
             run = store.runs.rows()[0].id
             for item in store.runs.list_failed_or_incomplete_items(run):
@@ -236,3 +240,5 @@ async def test_the_totals_of_a_run_that_is_over_leave_room_to_what_happened(app:
         assert screen.history is not None
         totals = screen.totals
         assert totals.scrollable_content_region.height == len(totals.lines) < 7
+        stages = screen.stages
+        assert stages.scrollable_content_region.height == max(2, len(stages.lines)) < 6

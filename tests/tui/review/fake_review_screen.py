@@ -55,7 +55,13 @@ class FakeReviewScreen(FakeScreen):
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
         self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda: None)
-        self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)
+        self.bar = SimpleNamespace(
+            text="",
+            show=self._show_filter,
+            start_typing=self._show_filter,
+            draw_hint=lambda *_: (),
+            draw_completions=lambda *_: (),
+        )
         self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
         screen = cast(ReviewScreen, self)
         self.loader = ConversationLoader(screen)

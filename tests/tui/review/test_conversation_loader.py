@@ -2,16 +2,23 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual._compositor import Compositor
 
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.verdict_keys import VERDICT
+from faithtui.tui.review.lines import evidence
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
     reviewing,
     text_of,
+    until,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE
@@ -31,6 +38,31 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
         await calm(pilot)
         assert "cleo" in text_of(app, "verdict")
         assert screen.view.claims[0].human == "no"
+
+
+async def test_the_rest_of_a_long_conversation_waits_for_the_first_paint(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    compute, update = evidence.TokenisedView.compute_lazy_parts, Compositor.render_update
+
+    def note_rest(tokenised: evidence.TokenisedView) -> None:
+        seen.append("rest")
+        compute(tokenised)
+
+    def note_paint(*args: Any, **kwargs: Any) -> object:
+        screen = app.screen
+        if isinstance(screen, ReviewScreen) and screen.view is not None:
+            seen.append("paint")
+        return update(*args, **kwargs)
+
+    monkeypatch.setattr(evidence, "TURNS_AT_ONCE", 0)
+    monkeypatch.setattr(evidence.TokenisedView, "compute_lazy_parts", note_rest)
+    monkeypatch.setattr(Compositor, "render_update", note_paint)
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await until(pilot, lambda: "rest" in seen)
+    assert seen[0] == "paint"
 
 
 async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None:

@@ -1,9 +1,10 @@
 """`/` in a conversation: what is found stands out, and `N` and `P` walk through it."""
 
 from faithtui.tui.app import FaithApp
+from faithtui.tui.review.labels.note_line import NoteLine
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.filter_bar import FilterBar
+from faithtui.tui.widgets.filter_bar import FilterBar, FilterInput
 from tests.tui.driving import (
     press,
     reviewing,
@@ -66,6 +67,43 @@ async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) ->
         await press(pilot, "enter")
         await until(pilot, lambda: "blind" in status(app))
         assert not screen.search.found_claims
+
+
+async def test_terms_are_listed_and_completed_as_one_types(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "slash")
+        field = app.screen.query_one(FilterInput)
+        assert field.placeholder == "words, verdict:no, is:unlabelled, human:no, -not"
+        assert "verdict:" in status(app)
+        assert "score:" not in status(app), "claims have no score"
+        await press(pilot, *"is:unl")
+        await until(pilot, lambda: status(app).startswith("tab is:unlabelled"))
+        await press(pilot, "tab")
+        assert field.value == "is:unlabelled"
+        await until(pilot, lambda: "claims found here" in status(app))
+        await press(pilot, "enter")
+        assert "is:unlabelled" in status(app)
+
+
+async def test_what_is_typed_stands_above_status_and_keys(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        for key, line in (("slash", FilterBar), ("e", NoteLine)):
+            await press(pilot, key)
+            typed = app.screen.query_one(line)
+            assert typed.region.height == 1
+            assert typed.region.y < app.screen.query_one("#keys").region.y
+            await press(pilot, "escape")
+
+
+async def test_while_blind_no_term_is_offered_that_shows_the_judge(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await blinded(pilot, app.session.store_path)
+        await press(pilot, "slash")
+        placeholder = app.screen.query_one(FilterInput).placeholder
+        assert placeholder == "words, is:unlabelled, human:no, is:noted, -not"
+        assert "verdict:" not in status(app)
 
 
 # On a screen that is not drawn

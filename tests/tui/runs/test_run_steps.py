@@ -173,6 +173,14 @@ def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
     assert "running 50%" in run_line(running, 118, True, None).text
 
 
+def test_no_pane_is_empty_while_a_run_is_read() -> None:
+    keys = KeyNames({})
+    steps = run_details.step_lines((), 78, keys, is_read=False)
+    details = run_details.run_detail_lines(row(), None, 78, keys)
+    for lines in (steps, details):
+        assert "… reading" in "".join(piece.text for line in lines for piece in line.pieces)
+
+
 def test_options_are_told_in_words() -> None:
     changed = {"penalize_ambiguous_claims": True, "window_size": 3, "threshold": None}
     assert list(describe_changed_settings(SPEC, changed, "claims")) == [

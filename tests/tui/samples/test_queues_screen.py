@@ -141,6 +141,16 @@ async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
         assert "1.00" in text_of(app, "detail")
 
 
+async def test_what_strata_are_made_of_is_said_in_full_at_80_columns(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        app.screen.query_one("#design", Select).value = "stratified"
+        await calm(pilot)
+        assert "changed between windows" in text_of(app, "strata")
+        assert "…" not in text_of(app, "strata")
+
+
 async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await at_queues(pilot)
