@@ -104,6 +104,9 @@ class Coverage:
     """The same of `labelled_by_two_or_more`."""
     idk_excluded: int = 0
     """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
+    unverified: int = 0
+    """Units in the figures with a label of a bundle of which nothing says that it is what was
+    exported."""
 
     @property
     def reviewed(self) -> int:
@@ -463,7 +466,7 @@ class JudgeConsistency:
     steady: int
     """Of those, the ones with one label throughout."""
     share: Estimate
-    """steady / repeated. It caps the agreement the judge can reach."""
+    """steady / repeated."""
 
 
 @dataclass(frozen=True, slots=True)
