@@ -393,7 +393,7 @@ class RaterReport:
     blind: int
     """Of those, given before the judge's word was known."""
     overrides: int
-    """Of the compared ones, those that differ from the judge."""
+    """Of the labels that figures rest on, those that differ from the judge."""
     median_seconds: float | None
     """Median of the seconds a unit was on screen; None where none were taken."""
     hasty: int

@@ -416,8 +416,9 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "stale_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
         )
     if coverage.unverified:
+        rest = "rests" if coverage.unverified == 1 else "rest"
         message = (
-            f"{_count(coverage.unverified, one, many)} in the figures rest on labels of a bundle "
+            f"{_count(coverage.unverified, one, many)} in the figures {rest} on labels of a bundle "
             "without a digest: nothing says that they are what annotators gave."
         )
         yield ReportWarning(

@@ -269,10 +269,10 @@ def _write_annotator_table(report: AgreementReport) -> Iterator[Block]:
         "Who labelled",
         (
             "annotator",
-            "labels in the figures",
+            "labels of compared units",
             "blind",
             "overrides",
-            "of compared",
+            "of labels in the figures",
             "override rate",
             "median time",
         ),
