@@ -67,6 +67,8 @@ class Opinion(NamedTuple):
     """Reason code: the stage that failed."""
     order: int = 0
     """Place in the log: larger is later. Draws the progress."""
+    unverified: bool = False
+    """It came with a bundle of which nothing says that it is what was exported."""
 
 
 def count_votes(opinions: Iterable[Opinion], words: Mapping[str, str]) -> Counter[str]:

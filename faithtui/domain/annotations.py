@@ -256,6 +256,9 @@ class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
     """Of an imported label."""
     raw_label: str | None = None
     """The word an imported label had in its file."""
+    unverified: bool = False
+    """It came with a file of which nothing says that it is what was exported, here or in a store
+    that it passed through."""
     stratum: str | None = None
     """Of the claim in the sample, when it was served. From here on nothing is read of a store for
     a replay."""

@@ -36,7 +36,8 @@ class Reason(StrEnum):
     NOT_FULLY_LABELLED = "not_fully_labelled"
     """Claims were drawn one by one, and no whole conversations or windows."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
-    """Fewer groups than an interval can be made from; the point estimate stands alone."""
+    """Fewer groups than an interval can be made from, or one of them alone decides the figure; the
+    point estimate stands alone."""
 
     @property
     def words(self) -> str:

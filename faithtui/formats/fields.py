@@ -36,6 +36,11 @@ class FieldReader:
         self._line = line
         self._within = within
 
+    @property
+    def value(self) -> Mapping[str, object]:
+        """The whole object."""
+        return self._value
+
     def make_error(self, name: str, reason: str) -> InputError:
         """Make the error that tells what is wrong with a field."""
         return InputError(reason, path=self._path, line=self._line, field=self._within + name)

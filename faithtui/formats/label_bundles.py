@@ -1,10 +1,12 @@
 """Label bundles as files: one JSON object a line. docs/bundles.md describes every field.
 
-Equal bundles give equal bytes. Within a file claims, conversations and runs have numbers, so that
-a line of an act is short; the numbers mean nothing outside of it. A line that cannot be used is
-told with its number and field, and so is every line that needs it; the others are read.
+Equal bundles give equal bytes, and the first line holds a digest of the others. Within a file
+claims, conversations and runs have numbers, so that a line of an act is short; the numbers mean
+nothing outside of it. A line that cannot be used is told with its number and field, and so is every
+line that needs it; the others are read.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -47,6 +49,11 @@ FORMAT = "faithtui-labels"
 VERSION = 2
 """Version 1 knew no guidelines of one metric."""
 
+_CHANGED = (
+    "was cut off or changed after it was exported: its lines are not those of its `digest`; export "
+    "it again. Without `digest` in the first line it is merged, and its labels are unverified"
+)
+
 _CODES = tuple(code.name for code in REASON_CODES)
 _ACTIONS = tuple(action.value for action in Action)
 _MARKS = tuple(mark.value for mark in LabelMark)
@@ -64,73 +71,99 @@ class ParsedBundle:
     """Line number of each act, by its `uid`."""
 
 
+class BundleDigest:
+    """Tells a file that is what was exported from one that was edited since.
+
+    It is of what lines say, not of their bytes: blanks and line ends may change on the way.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, line: Mapping[str, object]) -> None:
+        """Take the next line after the header in."""
+        text = json.dumps(line, sort_keys=True, separators=(",", ":"))
+        self._hash.update(f"{text}\n".encode("ascii"))
+
+    def compute(self) -> str:
+        """Give the digest of all lines so far."""
+        return self._hash.hexdigest()
+
+
 def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     """Write a bundle.
 
     Yields:
         Lines, each with its line end: a header, then what is referred to before what refers to it.
     """
+    digest = BundleDigest()
+    for line in _iter_lines_below_header(bundle):
+        digest.add(line)
     yield _format_json_line(
         {
             "type": FORMAT,
             "version": _choose_oldest_format_version(bundle),
             "acts": len(bundle.acts),
             "claims": len(bundle.claims),
+            "digest": digest.compute(),
         }
     )
+    # Made a second time: a large bundle would not fit into memory as text.
+    yield from map(_format_json_line, _iter_lines_below_header(bundle))
+
+
+def _iter_lines_below_header(bundle: LabelBundle) -> Iterator[dict[str, object]]:
+    """Give the lines after the header, without fields that hold nothing."""
+    for line in _iter_lines_with_empty_fields(bundle):
+        yield {key: value for key, value in line.items() if value is not None}
+
+
+def _iter_lines_with_empty_fields(bundle: LabelBundle) -> Iterator[dict[str, object]]:
     conversations: dict[ConversationName, int] = {}
     claims: dict[ClaimName, int] = {}
     for name, text in bundle.claims.items():
         if name.conversation not in conversations:
             number = conversations[name.conversation] = len(conversations)
-            yield _format_json_line(
-                {"type": "conversation", "number": number, **_conversation_to_json(name)}
-            )
+            yield {"type": "conversation", "number": number, **_conversation_to_json(name)}
         claims[name] = len(claims)
-        yield _format_json_line(
-            {
-                "type": "claim",
-                "number": claims[name],
-                "conversation": conversations[name.conversation],
-                "kind": name.kind,
-                "turn": name.turn,
-                "digest": name.digest,
-                "document": name.document,
-                "text": text.text,
-                "span": None if text.span is None else [text.span.start, text.span.end],
-                "imported": text.imported,
-            }
-        )
+        yield {
+            "type": "claim",
+            "number": claims[name],
+            "conversation": conversations[name.conversation],
+            "kind": name.kind,
+            "turn": name.turn,
+            "digest": name.digest,
+            "document": name.document,
+            "text": text.text,
+            "span": None if text.span is None else [text.span.start, text.span.end],
+            "imported": text.imported,
+        }
     for guideline in bundle.guidelines:
-        yield _format_json_line(
-            {
-                "type": "guideline",
-                "digest": guideline.digest,
-                "text": guideline.text,
-                "author": guideline.author,
-                "created_at": _format_time(guideline.created_at),
-                "metric": guideline.metric,
-                "built_in": guideline.built_in or None,
-            }
-        )
+        yield {
+            "type": "guideline",
+            "digest": guideline.digest,
+            "text": guideline.text,
+            "author": guideline.author,
+            "created_at": _format_time(guideline.created_at),
+            "metric": guideline.metric,
+            "built_in": guideline.built_in or None,
+        }
     named = [*(each.run for each in bundle.samples), *(each.run for each in bundle.acts)]
     runs = {run: number for number, run in enumerate(dict.fromkeys(each for each in named if each))}
     for run, number in runs.items():
-        yield _format_json_line(
-            {
-                "type": "run",
-                "number": number,
-                "metric": run.metric,
-                "judge": run.judge,
-                "judge_fingerprint": run.judge_fingerprint,
-                "prompt_digest": run.prompt_digest,
-                "created_at": _format_time(run.created_at),
-            }
-        )
+        yield {
+            "type": "run",
+            "number": number,
+            "metric": run.metric,
+            "judge": run.judge,
+            "judge_fingerprint": run.judge_fingerprint,
+            "prompt_digest": run.prompt_digest,
+            "created_at": _format_time(run.created_at),
+        }
     for sample in bundle.samples:
-        yield _format_json_line(_sample_to_json(sample, runs, claims))
+        yield _sample_to_json(sample, runs, claims)
     for act in bundle.acts:
-        yield _format_json_line(_event_to_json(act, runs, claims))
+        yield _event_to_json(act, runs, claims)
 
 
 def _choose_oldest_format_version(bundle: LabelBundle) -> int:
@@ -156,8 +189,7 @@ def read_bundle(path: Path) -> ParsedBundle:
 
 
 def _format_json_line(value: Mapping[str, object]) -> str:
-    kept = {key: part for key, part in value.items() if part is not None}
-    return json.dumps(kept, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _format_time(moment: datetime) -> str:
@@ -232,6 +264,7 @@ def _event_to_json(
         "run": None if act.run is None else runs[act.run],
         "created_at": None if act.created_at is None else _format_time(act.created_at),
         "evidence": [mark._asdict() for mark in act.evidence] or None,
+        "unverified": act.unverified or None,
     }
 
 
@@ -258,6 +291,9 @@ class BundleReader:
         self._path = path
         self._announced_acts = 0
         """Acts the header promises."""
+        self._announced_digest: str | None = None
+        """None: nothing says what the file was when it was exported."""
+        self._digest = BundleDigest()
         self._seen_acts = 0
         """Lines of acts, usable or not."""
         self._conversations: dict[int, ConversationName] = {}
@@ -279,6 +315,7 @@ class BundleReader:
         if not self.has_header:
             self._read_header(fields)
             return
+        self._digest.add(fields.value)
         try:
             match kind := fields.text("type"):
                 case "conversation":
@@ -304,7 +341,7 @@ class BundleReader:
         """Give what was read.
 
         Raises:
-            InputError: There was no line at all.
+            InputError: There was no line at all, or the lines are not those of the digest.
         """
         if not self.has_header:
             raise InputError("is empty; expected a label bundle", path=self._path)
@@ -314,6 +351,10 @@ class BundleReader:
                 "acts; export it again"
             )
             self.refusals.append(InputError(words, path=self._path))
+        if self._announced_digest is None:
+            self._acts = {uid: act._replace(unverified=True) for uid, act in self._acts.items()}
+        elif self._announced_digest != self._digest.compute():
+            raise InputError(_CHANGED, path=self._path)
         acts = sorted(self._acts.values(), key=lambda act: (act.clock, act.id))
         bundle = LabelBundle(
             tuple(acts), self._texts, tuple(self._samples.values()), tuple(self._guidelines)
@@ -329,6 +370,7 @@ class BundleReader:
             words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
             raise fields.make_error("version", words)
         self._announced_acts = fields.whole_number("acts", 0)
+        self._announced_digest = fields.text_or_none("digest")
         self.has_header = True
 
     def _read_conversation(self, fields: FieldReader) -> None:
@@ -450,6 +492,7 @@ class BundleReader:
             else fields.number_up_to_1("probability"),
             guideline=fields.text_or_none("guideline"),
             evidence=_read_evidence(fields),
+            unverified=fields.get("unverified") is not None and fields.flag("unverified"),
         )
         if act.evidence and act.action is not Action.EVIDENCE:
             raise fields.make_error("evidence", "belongs to `evidence`; no other act marks any")

@@ -104,10 +104,11 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
         {**acts[0], "uid": "a4", "reviewer": "cy", "verdict": "yes"},
         {**acts[0], "uid": "a5", "judge_verdict": "perhaps"},
     ]
+    del lines[0]["digest"]
     bundle.write_text("\n".join(json.dumps(each) for each in [*lines, *extra]))
     found = cli("merge", bundle, "--store", judged)
     assert found.code == 3
-    assert found.out.startswith(f"1 new act, {len(acts)} known")
+    assert found.out.startswith(f"1 new act, {len(acts)} known, 1 unverified, of files without a")
     assert [each.split(": ", 2)[2] for each in found.err.splitlines()] == [
         'verdict: is "maybe", which no metric knows; expected `yes`, `no`, `idk`, `1`, `0`, `x`; '
         "update faithtui",

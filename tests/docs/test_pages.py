@@ -162,3 +162,13 @@ def anchors(path: Path) -> set[str]:
     """List the anchors of a page's headings, as repositories on the web make them."""
     heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_the_gate_page_speaks_of_the_example_of_the_agreement_page() -> None:
+    example = " ".join((DOCS / "agreement.md").read_text(encoding="utf-8").split())
+    figures = re.search(r"Kappa, which takes that off, is (\S+), .*? is wide: (\S+) to ", example)
+    assert figures is not None
+    kappa, low = figures.groups()
+    page = " ".join((DOCS / "gate.md").read_text(encoding="utf-8").split())
+    assert f"a kappa of {kappa} then" in page
+    assert f"and {low} is as compatible with them as {kappa}." in page

@@ -1,6 +1,8 @@
 """Label bundles as files: what is written comes back, and what is wrong is named."""
 
+import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -114,7 +116,14 @@ def written(path: Path, bundle: LabelBundle = FULL) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
+def seal(lines: list[dict[str, Any]]) -> str:
+    """Compute the digest as docs/bundles.md has it."""
+    texts = [json.dumps(each, sort_keys=True, separators=(",", ":")) for each in lines[1:]]
+    return hashlib.sha256("".join(f"{each}\n" for each in texts).encode("ascii")).hexdigest()
+
+
 def rewritten(path: Path, lines: list[dict[str, Any]]) -> None:
+    lines = [{**lines[0], "digest": seal(lines)}, *lines[1:]]
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
 
 
@@ -124,7 +133,8 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
     read = read_bundle(path)
     assert read.refusals == ()
     assert read.bundle == FULL
-    assert lines[0] == {"type": "faithtui-labels", "version": 2, "acts": 5, "claims": 2}
+    header = {"type": "faithtui-labels", "version": 2, "acts": 5, "claims": 2}
+    assert lines[0] == {**header, "digest": seal(lines)}
     assert read.lines["a"] == 1 + next(n for n, each in enumerate(lines) if each.get("uid") == "a")
 
 
@@ -204,11 +214,13 @@ def test_the_other_lines_are_read_all_the_same(tmp_path: Path) -> None:
     lines = written(path)
     lines[-1]["action"] = "dreamt"
     rewritten(path, lines)
+    lines.append({"type": "poem"})
+    rewritten(path, lines)
     with path.open("a", encoding="utf-8") as file:
-        file.write('{"type": "poem"}\nnot json\n')
+        file.write("not json\n")
     read = read_bundle(path)
     assert [act.id for act in read.bundle.acts] == ["a", "b", "c", "e"]
-    assert [each.line for each in read.refusals] == [len(lines), len(lines) + 1, len(lines) + 2]
+    assert [each.line for each in read.refusals] == [len(lines) - 1, len(lines), len(lines) + 1]
 
 
 def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
@@ -269,7 +281,8 @@ def test_what_no_store_holds_as_text_is_one_text_whoever_wrote_it(tmp_path: Path
     first = next(n for n, each in enumerate(lines) if each["type"] == "act")
     for name in ("\ud800", "\udfff", "\x00"):
         lines.append({**lines[first], "uid": name, "note": f"note {name}"})
-    rewritten(path, lines)
+    del lines[0]["digest"]
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     read = read_bundle(path)
     assert [act.note for act in read.bundle.acts if act.id == "\ufffd"] == ["note \ufffd"]
 
@@ -317,6 +330,7 @@ def test_every_field_of_an_act_is_in_its_line() -> None:
         mark=LabelMark.FLAG,
         note="why",
         evidence=(MarkedPassage("f" * 64, 0, 3),),
+        unverified=True,
     )
     assert None not in act
     (line,) = [
@@ -325,3 +339,55 @@ def test_every_field_of_an_act_is_in_its_line() -> None:
         if (found := json.loads(each))["type"] == "act"
     ]
     assert set(line) == {"type", "uid", *Event._fields} - {"id"}
+
+
+@pytest.mark.parametrize("way", ["verdict", "saw_judge", "left out", "added", "order"])
+def test_a_file_that_was_edited_is_refused_as_a_whole(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "bundle.jsonl"
+    lines = written(path)
+    first = next(n for n, each in enumerate(lines) if each["type"] == "act")
+    match way:
+        case "verdict":
+            lines[first]["verdict"] = "no"
+        case "saw_judge":
+            lines[first + 1]["saw_judge"] = False
+        case "left out":
+            del lines[-1]
+            lines[0]["acts"] -= 1
+        case "added":
+            lines.append({**lines[first], "uid": "z"})
+        case _:
+            lines[-2:] = reversed(lines[-2:])
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    with pytest.raises(InputError, match="its lines are not those of its `digest`"):
+        read_bundle(path)
+
+
+def test_a_file_that_was_written_out_anew_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.jsonl"
+    lines = written(path)
+    texts = [json.dumps(each, sort_keys=True, separators=(", ", " : ")) for each in lines]
+    path.write_text("\r\n\r\n".join(texts), encoding="utf-8", newline="")
+    assert read_bundle(path).bundle == FULL
+
+
+def test_acts_of_a_file_without_a_digest_are_unverified_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.jsonl"
+    header, *lines = written(path)
+    del header["digest"]
+    path.write_text("".join(json.dumps(each) + "\n" for each in (header, *lines)))
+    read = read_bundle(path).bundle
+    assert read == replace(FULL, acts=tuple(a._replace(unverified=True) for a in FULL.acts))
+    written(path, read)  # an export of a store that took them in has a digest of its own
+    assert read_bundle(path).bundle == read
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1, exclude_min=True))
+def test_a_file_has_the_digest_of_what_it_says(
+    tmp_path_factory: pytest.TempPathFactory, seconds: float, probability: float
+) -> None:
+    path = tmp_path_factory.mktemp("numbers") / "bundle.jsonl"
+    act = FULL.acts[1]._replace(seconds=seconds, probability=probability, note="‮\u2028é😀")
+    bundle = replace(FULL, acts=(act,))
+    written(path, bundle)
+    assert read_bundle(path).bundle.acts == (act,)

@@ -414,6 +414,7 @@ FORMS: Mapping[type, JsonForm] = {
                 *("groups", "compared", "compared_groups", "not_a_claim", "other_words"),
                 *("no_verdict", "vacuous", "unscored", "shown", "outside"),
                 *("audit", "tied", "tied_in_figures", "several_in_figures", "idk_excluded"),
+                "unverified",
             ),
             _NO_KEY,
         ),

@@ -55,6 +55,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "other_conversations": _FIGURES,
     "changed_labels": _OF_LABELS,
     "imported_labels": _OF_LABELS,
+    "unverified_labels": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
 

@@ -102,14 +102,23 @@ class ReviewerLabels:
         return self.context.count_some_units_by_group(self.units)
 
 
-def compare_judge_with_each_rater(given: ReviewerLabels) -> tuple[RaterReport, ...]:
-    """Hold the judge against each person, by name."""
-    context, count = given.context, len(given.names)
-    wholes = context.count_units_by_part_and_group(given.units, given.valid_reviewers, count)
-    differs = ~context.flag_agreed(given.units)
+def compare_judge_with_each_rater(
+    given: ReviewerLabels, in_figures: ReviewerLabels
+) -> tuple[RaterReport, ...]:
+    """Hold the judge against each person, by name.
+
+    Args:
+        given: All labels, which tell how people worked.
+        in_figures: Those that figures rest on: none that were drawn to be given in view.
+    """
+    context, count = in_figures.context, len(given.names)
+    numbers = np.array([given.names.index(name) for name in in_figures.names], np.int32)
+    reviewers = numbers[in_figures.valid_reviewers]
+    wholes = context.count_units_by_part_and_group(in_figures.units, reviewers, count)
+    differs = ~context.flag_agreed(in_figures.units)
     labels = np.bincount(given.reviewers, minlength=count).tolist()
     blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
-    overrides = np.bincount(given.valid_reviewers[differs], minlength=count).tolist()
+    overrides = np.bincount(reviewers[differs], minlength=count).tolist()
     found = []
     for reviewer, number in sorted((name, number) for number, name in enumerate(given.names)):
         if not labels[number]:

@@ -40,7 +40,7 @@ from faithtui.agreement.report.model import (
     VerdictCount,
 )
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, select_by_position
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, number_keys
 from faithtui.agreement.statistics.pass_rates import (
@@ -185,6 +185,10 @@ def count_claim_coverage(compared: ComparedClaims) -> Coverage:
         tied_in_figures=int((claims.is_tied & in_figures).sum()),
         several_in_figures=int((several & in_figures).sum()),
         idk_excluded=by_human + by_judge,
+        unverified=sum(
+            any(said.unverified for said in each.opinions)
+            for each in select_by_position(claims.rows, compared.places)
+        ),
     )
 
 
@@ -363,6 +367,7 @@ def report_answers(
         tied=len(reviewed) - len(decided),
         tied_in_figures=len(reviewed) - len(decided),
         several_in_figures=sum(answer.raters >= 2 for answer in reviewed),
+        unverified=sum(any(said.unverified for said in answer.opinions) for answer, _, _ in both),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
     design = LabelDesign(kind, coverage.units)

@@ -104,6 +104,9 @@ class Coverage:
     """The same of `labelled_by_two_or_more`."""
     idk_excluded: int = 0
     """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
+    unverified: int = 0
+    """Units in the figures with a label of a bundle of which nothing says that it is what was
+    exported."""
 
     @property
     def reviewed(self) -> int:
@@ -390,7 +393,7 @@ class RaterReport:
     blind: int
     """Of those, given before the judge's word was known."""
     overrides: int
-    """Of the compared ones, those that differ from the judge."""
+    """Of the labels that figures rest on, those that differ from the judge."""
     median_seconds: float | None
     """Median of the seconds a unit was on screen; None where none were taken."""
     hasty: int
@@ -463,7 +466,7 @@ class JudgeConsistency:
     steady: int
     """Of those, the ones with one label throughout."""
     share: Estimate
-    """steady / repeated. It caps the agreement the judge can reach."""
+    """steady / repeated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def list_warnings(
     if unsteady:
         rule = report.settings.duplicates.replace("_", " ")
         message = (
-            f"The judge gave {unsteady} of {report.consistency.repeated} {claims.unit[1]} that "
+            f"The judge gave {unsteady:,} of {report.consistency.repeated:,} {claims.unit[1]} that "
             f"stand in several windows different labels; the {rule} label is used."
         )
         found.append(
@@ -369,7 +369,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE:
         message = (
-            f"{coverage.unreviewed} of {_count(coverage.units, one, many)} have no label and the "
+            f"{coverage.unreviewed:,} of {_count(coverage.units, one, many)} have no label and the "
             "others are not known to be a random sample, so no corrected rate is given."
             if coverage.unreviewed
             else f"All {_count(coverage.units, one, many)} have a label, and nothing says how they "
@@ -414,6 +414,15 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning(
             "stale_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
+        )
+    if coverage.unverified:
+        rest = "rests" if coverage.unverified == 1 else "rest"
+        message = (
+            f"{_count(coverage.unverified, one, many)} in the figures {rest} on labels of a bundle "
+            "without a digest: nothing says that they are what annotators gave."
+        )
+        yield ReportWarning(
+            "unverified_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
         )
     if coverage.bulk_accepted:
         message = (

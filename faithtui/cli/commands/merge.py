@@ -93,6 +93,8 @@ def _format_result(result: "MergeResult") -> str:
     ):
         if count:
             parts.append(plural(count, word))
+    if merged.unverified:
+        parts.append(f"{merged.unverified} unverified, of files without a digest")
     if merged.unmerged:
         parts.append(f"{merged.unmerged_acts} not merged")
     if result.refusals:
@@ -105,6 +107,7 @@ def _merge_result_to_json(result: "MergeResult") -> dict[str, object]:
     return {
         "new": merged.new,
         "known": merged.known,
+        "unverified": merged.unverified,
         "new_claims": merged.new_claims,
         "new_samples": merged.new_samples,
         "new_guidelines": merged.new_guidelines,

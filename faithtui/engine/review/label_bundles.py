@@ -143,8 +143,10 @@ class _BundleUnion:
             if _make_comparison_key(known_act) != _make_comparison_key(act):
                 words = f"act {act.id} says something else than on line {first_line} of {first}"
                 self.refusals.append(InputError(words, path=path, line=line, field="uid"))
-            elif act.clock < known_act.clock:
-                self._acts[act.id] = act
+                continue
+            # Of two alike the one that its file vouches for, at the earlier clock.
+            best = act if known_act.unverified and not act.unverified else known_act
+            self._acts[act.id] = best._replace(clock=min(act.clock, known_act.clock))
 
     def make_bundle(self) -> LabelBundle:
         """Give all of it."""

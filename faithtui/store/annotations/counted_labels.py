@@ -145,7 +145,9 @@ def _count_single_blind_event(
     word = translate(verdict)
     human = verdict if word is None else word
     place = places[act.id]
-    opinion = Opinion(act.reviewer, human, act.action, True, act.seconds, act.code, place)
+    opinion = Opinion(
+        act.reviewer, human, act.action, True, act.seconds, act.code, place, act.unverified
+    )
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
 
@@ -233,6 +235,7 @@ def _make_opinion(
         seconds=found.event.seconds,
         code=found.code,
         order=places[found.event.id],
+        unverified=found.event.unverified,
     )
 
 

@@ -41,6 +41,7 @@ EVENT_COLUMNS = (
     human_label.c.seconds,
     human_label.c.scale,
     human_label.c.raw_label,
+    human_label.c.unverified,
 )
 """The fields of a `LabelEvent` that are read for a replay: the first ones, in their order."""
 
@@ -156,6 +157,7 @@ def make_event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
         "target_id": event.target,
         "scale": event.scale,
         "raw_label": event.raw_label,
+        "unverified": event.unverified,
         "run_id": event.run,
         "judge_verdict": event.judge_verdict,
         "saw_judge": event.saw_judge,

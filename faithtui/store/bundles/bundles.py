@@ -282,6 +282,7 @@ def _event_from_row(
         seconds=row.seconds,
         scale=row.scale,
         raw_label=row.raw_label,
+        unverified=row.unverified,
         stratum=row.stratum,
         probability=row.probability,
         guideline=row.guideline_version,

@@ -76,6 +76,8 @@ class MergeCounts:
     """Acts that were not here."""
     known: int = 0
     """Acts that were."""
+    unverified: int = 0
+    """Of the new ones, those of files of which nothing says that they are what was exported."""
     new_claims: int = 0
     """Claims that nobody had extracted here."""
     new_samples: int = 0
@@ -97,6 +99,7 @@ class _MergeTally:
 
     new: int = 0
     known: int = 0
+    unverified: int = 0
     new_claims: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
 
@@ -155,6 +158,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     return MergeCounts(
         count.new,
         count.known,
+        count.unverified,
         count.new_claims,
         fresh,
         guidelines,
@@ -304,19 +308,20 @@ def _add_events_and_refresh_scores(
             later.append(_make_event_row(act, claims, samples, runs, target.id))
     made |= _insert_events(connection, later)
     count.new += len(made)
+    count.unverified += sum(row.unverified for row in made.values())
     _refresh_scores(connection, touched | {row.claim_id for row in made.values()})
 
 
+_SAID = (
+    *("reviewer", "action", "verdict", "note", "scale", "raw_label", "judge_verdict", "saw_judge"),
+    *("seconds", "reason_code", "mark", "stratum", "probability", "guideline_version", "batch"),
+    "created_at",
+)
+"""Columns of what an act says, which are the same wherever it is."""
+
 _ACT_COLUMNS = (
-    human_label.c.id,
-    human_label.c.uid,
-    human_label.c.clock,
-    human_label.c.claim_id,
-    human_label.c.reviewer,
-    human_label.c.action,
-    human_label.c.verdict,
-    human_label.c.sample_id,
-    human_label.c.run_id,
+    *(human_label.c[name] for name in ("id", "uid", "clock", "claim_id", "sample_id", "run_id")),
+    *(human_label.c[name] for name in ("unverified", *_SAID)),
 )
 
 
@@ -361,6 +366,11 @@ def _fill_in_stored_event(
         columns["sample_id"] = samples[act.sample]
     if here.run_id is None and act.run is not None and act.run in runs:
         columns["run_id"] = runs[act.run]
+    if here.unverified and not act.unverified:
+        # What a file vouches for now, if it says all that was taken in without that.
+        said = make_event_columns(act)
+        if all(said[name] == getattr(here, name) for name in _SAID):
+            columns["unverified"] = False
     earlier = act.clock < here.clock
     if earlier:
         columns["clock"] = act.clock

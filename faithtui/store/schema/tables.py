@@ -481,6 +481,8 @@ class HumanLabelTable(StoreTable, table=True):
         sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("human_label")}
     )
     """Of the row as it was written; see `checksums`."""
+    unverified: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """It came with a file of which nothing says that it is what was exported."""
 
 
 class LabelEvidenceTable(StoreTable, table=True):

@@ -221,7 +221,8 @@ def format_agreement_by_slice_lines(report: AgreementReport, width: int) -> list
             lines += [BLANK] if lines else []
             lines += _format_one_breakdown_lines(by[kind], width)
     if not lines:
-        return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
+        words = f"no {report.claims.unit[0]} is compared yet"
+        return wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
 
@@ -357,7 +358,8 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
     found = report.progress
     name = "kappa" if found.target == "cohen_kappa" else "agreement"
     if not found.history:
-        return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
+        words = f"no {report.claims.unit[0]} is compared yet"
+        return wrap([Piece(words, "quiet")], width - 1, first=PAD)
     if found.stop:
         words = f"{name} is known to ±{found.half_width:.2f}: narrow enough for ±"
         words += f"{found.target_half_width:.2f}"

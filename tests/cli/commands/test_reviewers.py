@@ -80,6 +80,24 @@ def test_what_cannot_be_exported_is_told(cli: Cli, judged: Path, tmp_path: Path)
     assert not list(tmp_path.glob(".faithtui*"))
 
 
+def read_without_digest(bundle: Path) -> list[str]:
+    """Read the lines of a bundle as somebody has them who edits it all the same."""
+    header, *lines = bundle.read_text(encoding="utf-8").splitlines()
+    return [json.dumps({**json.loads(header), "digest": None}), *lines]
+
+
+def test_an_edited_bundle_is_refused(cli: Cli, stores: tuple[Path, Path], tmp_path: Path) -> None:
+    first, second = stores
+    bundle = tmp_path / "a.jsonl"
+    cli("export", "labels", "--store", first, "-o", bundle)
+    text = bundle.read_text(encoding="utf-8")
+    assert '"verdict":"no"' in text
+    bundle.write_text(text.replace('"verdict":"no"', '"verdict":"yes"', 1), encoding="utf-8")
+    found = cli("merge", bundle, "--store", second)
+    assert (found.code, found.out.startswith("0 new acts, 0 known, 1 refused")) == (3, True)
+    assert f"{bundle}: was cut off or changed after it was exported" in found.err
+
+
 def test_what_is_not_here_is_counted_with_the_way_out(
     cli: Cli, stores: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -88,7 +106,7 @@ def test_what_is_not_here_is_counted_with_the_way_out(
     cli("export", "labels", "--store", first, "-o", bundle)
     empty = tmp_path / "empty.db"
     Store.open(empty).close()
-    lines = bundle.read_text(encoding="utf-8").splitlines()
+    lines = read_without_digest(bundle)
     bundle.write_text("\n".join([*lines, '{"type":"act","uid":"z"}']), encoding="utf-8")
     found = cli("merge", bundle, tmp_path / "missing.jsonl", "--store", empty)
     assert found.code == 3
@@ -110,7 +128,7 @@ def test_an_act_that_takes_back_what_nobody_has_names_its_line(
         store.reviews.undo("ann")
     bundle = tmp_path / "a.jsonl"
     cli("export", "labels", "--store", first, "-o", bundle)
-    lines = bundle.read_text(encoding="utf-8").splitlines()
+    lines = read_without_digest(bundle)
     last = json.loads(lines[-1])
     assert last["action"] == "withdrawn"
     kept = [line for line in lines if f'"uid":"{last["target"]}"' not in line]

@@ -1,7 +1,9 @@
 """Bundles of several people, taken in as one log."""
 
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
+from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 
@@ -75,9 +78,52 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
     say(store, "ann", "no")
     early, late = tmp_path / "early.jsonl", tmp_path / "late.jsonl"
     write_bundle_file(store, early, force=False)
-    assert '"clock":1,' in early.read_text()
-    late.write_text(early.read_text().replace('"clock":1,', '"clock":5,'))
+    bundle = read_bundle(early).bundle
+    assert [act.clock for act in bundle.acts] == [1]
+    later = replace(bundle, acts=(bundle.acts[0]._replace(clock=5),))
+    late.write_text("".join(format_bundle_lines(later)), encoding="utf-8")
     for order in ([early, late], [late, early]):
         target = copies()
         assert merge_bundles_into_store(target, order).is_complete
         assert [clock for clock, _ in arrived(target)] == [1]
+
+
+def list_unverified(store: Store) -> list[bool]:
+    return [act.unverified for act in store.bundles.collect().acts]
+
+
+async def test_labels_of_a_file_without_a_digest_are_unverified_until_one_vouches_for_them(
+    copies: Copies, tmp_path: Path
+) -> None:
+    store, target = copies(), copies()
+    say(store, "ann", "no")
+    say(store, "bo", "no")
+    whole, bare, edited = (tmp_path / f"{name}.jsonl" for name in ("whole", "bare", "edited"))
+    write_bundle_file(store, whole, force=False)
+    header, *lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+    plain = {**json.loads(header), "digest": None}
+    bare.write_text("".join([json.dumps(plain) + "\n", *lines]), encoding="utf-8")
+    merged = merge_bundles_into_store(target, [bare]).merged
+    assert (merged.new, merged.unverified, list_unverified(target)) == (2, 2, [True, True])
+    # It goes on with them, whatever the digest of the file they are exported into.
+    write_bundle_file(target, tmp_path / "again.jsonl", force=False)
+    third = copies()
+    assert merge_bundles_into_store(third, [tmp_path / "again.jsonl"]).is_complete
+    assert list_unverified(third) == [True, True]
+    assert merge_bundles_into_store(target, [whole]).merged.known == 2
+    assert list_unverified(target) == [False, False]
+    # Files that say the same at once, one of which vouches for it.
+    for order in ([whole, bare], [bare, whole]):
+        assert not any(list_unverified(merged_into(copies(), order)))
+    # Which of two times of looking is true nobody knows.
+    text = bare.read_text(encoding="utf-8")
+    assert '"saw_judge":false' in text
+    edited.write_text(text.replace('"saw_judge":false', '"saw_judge":true', 1), encoding="utf-8")
+    doubted = merged_into(copies(), [edited])
+    merge_bundles_into_store(doubted, [whole])
+    assert list_unverified(doubted) == [True, False]
+
+
+def merged_into(store: Store, files: Sequence[Path]) -> Store:
+    merge_bundles_into_store(store, files)
+    return store

@@ -41,7 +41,7 @@ def write_interval_progress_section(report: AgreementReport) -> Iterator[Block]:
     name = _TARGET_NAMES[found.target]
     yield Heading("Progress and labels still needed")
     if not found.history:
-        yield Paragraph("Nothing is compared yet.")
+        yield Paragraph(f"No {report.claims.unit[0]} is compared yet.")
         return
     wanted = f"± {found.target_half_width:g}"
     if found.half_width is None:
@@ -197,8 +197,8 @@ def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Ite
         yield "Only verdicts given before the judge's was shown count."
     yield _IDK[settings.idk]
     yield (
-        "Several annotators: an adjudicated label wins, else the majority; a tie goes to "
-        "the more severe."
+        "Several annotators: an adjudicated label wins, else the majority. A unit on which they "
+        "are evenly split is in no table; of claims half of it passes in the corrected share."
     )
     yield (
         f"An answer passes by human label when it is {join_alternatives(report.passing)}, "
@@ -227,8 +227,10 @@ def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Ite
     )
     yield (
         "Corrected share of this run: a normal interval over the strata with finite population "
-        "correction. Of future conversations: the widest of that, of leaving out one group at a "
-        "time, and of such draws."
+        "correction, or draws of what is not labelled where these reach further; of whole "
+        "conversations, leaving out one at a time. Of future conversations: the widest of that, of "
+        "leaving out one group at a time, and of such draws. Where annotators differ, both ends "
+        "move outwards by how often they err."
     )
     yield (
         "Labels are nominal."

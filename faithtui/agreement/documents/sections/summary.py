@@ -125,7 +125,8 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
         yield Paragraph(
             f"The judge gave the same label in every window to {consistency.steady:,} of "
             f"{consistency.repeated:,} {report.claims.unit[1]} that stand in several: "
-            f"{estimate_text(consistency.share)}. That caps the agreement it can reach."
+            f"{estimate_text(consistency.share)}. Where its labels differ, annotators can "
+            "agree with one of them at most."
         )
     for level in levels:
         if level.coverage.units:
@@ -204,7 +205,7 @@ def _write_sampling_design(level: LevelReport) -> Iterator[Block]:
         ),
         tuple(
             (
-                each.name,
+                each.name or "all",
                 f"{each.population:,}",
                 f"{each.drawn:,}",
                 f"{each.labelled:,}",
@@ -268,10 +269,10 @@ def _write_annotator_table(report: AgreementReport) -> Iterator[Block]:
         "Who labelled",
         (
             "annotator",
-            "labels",
+            "labels of compared units",
             "blind",
             "overrides",
-            "of compared",
+            "of labels in the figures",
             "override rate",
             "median time",
         ),

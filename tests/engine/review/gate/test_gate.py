@@ -31,6 +31,8 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import GateRequest, GateResult, check_gate
+from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
+from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
@@ -1201,3 +1203,51 @@ def test_conversations_that_were_judged_before_they_were_labelled_are_not_asked_
     second = run_over(empty, name="later")
     label(empty, second)
     assert ask(empty, second, calendar)[0] is CheckOutcome.PASSED
+
+
+def test_labels_of_a_bundle_that_nothing_vouches_for_are_asked_about(
+    store: Store, empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    """Somebody exports labels, changes those that differ from the judge's, and merges the file."""
+    run = run_over(empty)
+    path = tmp_path / "labels.jsonl"
+    write_bundle_file(store, path, force=False)
+    honest = path.read_text(encoding="utf-8")
+    header, *lines = honest.splitlines()
+    acts = [json.loads(each) for each in lines]
+    for each in acts:
+        if each["type"] == "act":
+            each["verdict"] = each["judge_verdict"]
+    edited = [json.loads(header), *acts]
+    path.write_text("".join(json.dumps(each) + "\n" for each in edited), encoding="utf-8")
+    (refusal,) = merge_bundles_into_store(empty, [path]).refusals
+    assert "changed after it was exported" in refusal.reason
+    del edited[0]["digest"]
+    path.write_text("".join(json.dumps(each) + "\n" for each in edited), encoding="utf-8")
+    assert merge_bundles_into_store(empty, [path]).is_complete
+    asked, why = ask(empty, run, calendar)
+    assert (
+        asked,
+        "96 claims in the figures rest on labels of a bundle without a digest" in why,
+    ) == (
+        CheckOutcome.UNDECIDED,
+        True,
+    )
+    assert ask(empty, run, calendar, "unverified_labels")[0] is CheckOutcome.PASSED
+
+
+def test_a_report_of_answers_names_labels_of_a_bundle_that_nothing_vouches_for(
+    empty: Store, calendar: Calendar, tmp_path: Path, elsewhere: Store
+) -> None:
+    for store in (empty, elsewhere):
+        run = run_over(store, rated=24)
+    bundle = empty.bundles.collect()
+    later = [
+        each._replace(id=f"x{each.id}", reviewer="bo", unverified=True) for each in bundle.acts
+    ]
+    elsewhere.bundles.merge(replace(bundle, acts=tuple(later)))
+    warnings = compute_run_agreement(elsewhere, run).report.warnings
+    found = [each for each in warnings if each.code == "unverified_labels"]
+    assert [(each.level, each.message.split(" rest")[0]) for each in found] == [
+        (ReportLevel.ANSWERS, "24 answers in the figures")
+    ]

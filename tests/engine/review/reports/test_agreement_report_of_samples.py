@@ -106,6 +106,10 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
     assert claims.rate.corrected_this_run.n == claims.rate.label_mean.n == len(blind)
     assert found.anchoring is not None
     assert found.anchoring.shown.n == len(shown)
+    (rater,) = found.raters
+    assert (rater.labels, rater.blind, rater.agreement.n) == (60, len(blind), len(blind))
+    assert rater.overrides == len(blind[::3])
+    assert rater.agreement.percent.value == claims.percent.value
     codes = {each.code for each in found.warnings}
     assert {"audit_left_out", "anchoring_suspected"} <= codes
     assert "not_blind" not in codes

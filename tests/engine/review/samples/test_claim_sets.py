@@ -83,10 +83,10 @@ def test_a_set_that_went_through_a_store_gives_the_same_file(
     export_claim_set(other, result.row.id, tmp_path / "again.jsonl", force=False)
     again = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
     first = (made / "shop.jsonl").read_text(encoding="utf-8").splitlines()
-    # The run that labels name is not in the other store.
-    kept = [line for line in first if not line.startswith('{"type":"run"')]
-    assert [line for line in again if '"type":"act"' not in line] == [
-        line for line in kept if '"type":"act"' not in line
+    # The run that labels name is not in the other store, so that their digest is another one.
+    left_out = ('{"type":"run"', '{"type":"act"', '{"type":"faithtui-labels"')
+    assert [line for line in again if not line.startswith(left_out)] == [
+        line for line in first if not line.startswith(left_out)
     ]
     with pytest.raises(ExportError, match="is there already"):
         export_claim_set(other, result.row.id, tmp_path / "again.jsonl", force=False)
@@ -146,6 +146,7 @@ def drop(lines: list[dict[str, Any]], kind: str) -> None:
         (lambda lines: change(lines, "transcript", source=7), "source"),
         (lambda lines: change(lines, "transcript", source="x"), "the conversations of all its"),
         (lambda lines: change(lines, "act", action="sworn"), "action"),
+        (lambda lines: change(lines, "act", saw_judge=True), "not those of its `digest`"),
         (lambda lines: lines.append({"type": "surprise"}), "expected conversation, claim"),
     ],
 )
@@ -211,6 +212,7 @@ def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
             import_claim_set(third, made / "shop.jsonl")
         assert len(third.labelled_units.read_run_units(run).claims) == 20
     change(lines, "claim", text="A text that is not the one of the digest.")
+    change(lines, "faithtui-labels", digest=None)
     path = tmp_path / "bad.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     with (
