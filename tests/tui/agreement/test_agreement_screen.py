@@ -449,6 +449,7 @@ async def test_of_a_changed_row_there_are_no_figures(
         assert sentence in shown
         assert "`faithtui doctor` names all of them, and --salvage takes the others over" in shown
         assert text_of(app, "coefficients").strip() == ""
+        assert "computing" not in status(app)
         await press(pilot, "X")
         assert not list(app.session.report_directory.glob("faithtui-report-*"))
 
