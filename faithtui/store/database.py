@@ -26,6 +26,7 @@ from sqlalchemy import (
 
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.output_files import write_atomically
+from faithtui.store.file.backups import find_store_of_interrupted_restore
 from faithtui.store.file.errors import (
     can_write,
     check_path,
@@ -66,6 +67,12 @@ class Database:
     ) -> Self:
         """Open a file and bring its tables up to date; see `Store.open`."""
         path = path.resolve()
+        moved = find_store_of_interrupted_restore(path)
+        if moved is not None:
+            raise StoreError(
+                f"there is no store at {path}, as the restore of a copy was interrupted; the store "
+                f"as it was is {moved}: give it its name back, or restore the copy again"
+            )
         check_path(path, create=create)
         if not path.exists():
             if has_wal_or_journal(path):

@@ -92,6 +92,7 @@ class Store:
         self.runs = Runs(database, clock)
         self.run_contents = RunContents(database)
         self.calls = Calls(database, clock)
+        self._is_checked = False
         self.workers = Workers(database, clock)
         self.batches = Batches(database, self.calls, clock)
         self.reviews = Reviews(database, clock)
@@ -186,6 +187,18 @@ class Store:
         """
         with self._database.open_reader() as connection:
             refuse_changed_rows(connection, FIGURE_TABLES)
+        self._is_checked = True
+
+    def refuse_changed_rows_once(self) -> None:
+        """Do the same, unless all was as it was written when it was looked at before.
+
+        For figures that are drawn anew with every label.
+
+        Raises:
+            StoreError: A label or verdict is not what was written.
+        """
+        if not self._is_checked:
+            self.refuse_changed_rows()
 
     def count_rows(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""

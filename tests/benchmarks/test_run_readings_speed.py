@@ -11,6 +11,7 @@ from faithtui.engine.review.reports.agreement_report import (
     compute_run_agreement,
     iter_report_text,
 )
+from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
 from tests.benchmarks.big_store import CLAIMS, build
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
@@ -36,6 +37,9 @@ def _labelled(path: Path, one_in: int = LABELLED) -> Path:
             "'2026-01-01 00:00:00.000000' FROM verdict WHERE claim_id % ? = 0",
             (one_in,),
         )
+        connection.create_function("row_checksum", -1, row_checksum)
+        columns = ", ".join(CHECKED_COLUMNS["human_label"])
+        connection.execute(f"UPDATE human_label SET checksum = row_checksum({columns})")
     connection.close()
     return path
 

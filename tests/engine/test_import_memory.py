@@ -355,6 +355,31 @@ def test_one_row_group_of_300_mb_stays_below_300_mb(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "dictionary"])
+def test_texts_that_a_page_only_hints_at_stay_below_300_mb(tmp_path: Path, encoding: str) -> None:
+    """200 texts of 1 MB that begin alike, or are the same: pages of a few kilobytes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = 200
+    texts = [["the depot " * 100_000 + str(number)] for number in range(rows)]
+    path = tmp_path / "x.parquet"
+    settings: dict[str, object] = {}
+    if encoding == "dictionary":
+        texts = texts[:1] * rows
+    else:
+        encodings = {"question": "PLAIN", "answer": "PLAIN", "contexts.list.element": encoding}
+        settings = {"use_dictionary": False, "column_encoding": encodings}
+    table = pyarrow.table(
+        {"question": list(map(str, range(rows))), "answer": ["x"] * rows, "contexts": texts}
+    )
+    parquet.write_table(table, path, **settings)
+    assert path.stat().st_size < 20 * MB
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == 0, err
+    assert peak < MOST_MB
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", [None, "lz4", "zstd"])
 @pytest.mark.parametrize("kind", ["string", "string_view"])
 @pytest.mark.parametrize("megabytes", [1, 23, 31])

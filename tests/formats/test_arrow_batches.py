@@ -329,8 +329,24 @@ def test_a_batch_of_nothing_is_refused_by_its_rows(tmp_path: Path, shape: str) -
             read_rows(path, shape)
         assert (
             "x.arrow: has a batch of 20,000,000 rows without any value, and one may have "
-            "10,000,000; leave them out"
+            "1,000,000; leave them out"
         ) in str(told.value)
+
+
+def test_batches_of_nothing_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("faithtui.formats.files.columns._ROWS_WITHOUT_BYTES", 0)
+    path = tmp_path / "x.arrow"
+    nulls = pa.nulls(90_000)
+    with path.open("wb") as file:
+        write_arrow(file, pa.table({"a": nulls}), "file", rows=10_000)
+    size = path.stat().st_size
+    assert size < 90_000
+    with pytest.raises(InputError) as told:
+        read_rows(path)
+    assert (
+        f"x.arrow: has more than {size:,} rows in {size:,} bytes, and a file of that size may have "
+        f"{size:,}; leave out rows that are empty or all alike"
+    ) in str(told.value)
 
 
 def test_a_file_of_big_endian_machines_is_refused(tmp_path: Path) -> None:

@@ -183,23 +183,110 @@ def test_pages_of_numbers_count_with_those_of_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_limits")
-@pytest.mark.parametrize("encoding", ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
 def test_texts_that_cannot_be_copied_are_left_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And those beside them are copied, numbers too, when their pages are too many together."""
     monkeypatch.setattr(parquet_copy, "HELD_MOST", 2000)
+    monkeypatch.setattr(parquet_copy, "PAGE_MOST", 100)
     path = tmp_path / "x.parquet"
     columns: dict[str, list[Any]] = {
         f"text{number}": [f"{chance} the" for chance in range(40)] for number in range(6)
     }
-    encodings = {name: encoding for name in columns}
+    packings = dict.fromkeys(columns, "lz4")
     columns |= {"plain": ["x" * 9] * 40, "n": list(range(40))}
     table = pa.table(columns)
-    encodings |= {"plain": "PLAIN", "n": "PLAIN"}
-    parquet.write_table(table, path, use_dictionary=False, column_encoding=encodings)
+    packings |= {"plain": "none", "n": "none"}
+    parquet.write_table(table, path, use_dictionary=False, compression=packings)
     assert plan_first_group(path).copied == {6, 7}
     assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == table.to_pylist()
+
+
+@pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("encoding", ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+def test_texts_written_as_differences_are_the_same(
+    tmp_path: Path, encoding: str, version: str, codec: str
+) -> None:
+    """Alone and in lists, with nulls, long ones beside the copy, and a page of nulls alone."""
+    path = tmp_path / "x.parquet"
+    rows = make_rows(120)
+    rows += [{**row, "question": None, "messages": None} for row in make_rows(60)]
+    for number, row in enumerate(rows):
+        row["longer"] = "the depot " * number + str(number)
+        row["same"] = "the depot is open"
+    names = ["question", "longer", "same"]
+    names += ["messages.list.element.content", "messages.list.element.documents.list.element"]
+    parquet.write_table(
+        pa.Table.from_pylist(rows),
+        path,
+        compression=codec,
+        use_dictionary=False,
+        column_encoding=dict.fromkeys(names, encoding),
+        data_page_version=version,
+        row_group_size=60,
+    )
+    plan = plan_first_group(path)
+    assert set(names) <= {plan.chunks[column].name for column in plan.copied}
+    assert list(read_parquet_or_arrow_rows(path, b"PAR1")) == rows
+
+
+def test_texts_that_begin_alike_are_held_one_at_a_time(tmp_path: Path) -> None:
+    """200 texts of 1 MB are a page of 1 MB."""
+    path = tmp_path / "x.parquet"
+    texts = [f"{'the depot ' * 100_000}{number}" for number in range(200)]
+    settings = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"}
+    parquet.write_table(pa.table({"text": texts}), path, **settings)
+    assert path.stat().st_size < 2 * MB
+    del texts
+    held = pa.total_allocated_bytes()
+    pool = pa.default_memory_pool()
+    for number, row in enumerate(read_parquet_or_arrow_rows(path, b"PAR1")):
+        assert isinstance(row, dict)
+        assert row["text"].endswith(f"the depot {number}")
+        assert pool.bytes_allocated() - held < 20 * MB
+
+
+def test_a_page_of_too_many_texts_is_refused_in_encodings_whose_lengths_are_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five million empty texts are a page of some hundred kilobytes."""
+    monkeypatch.setattr(parquet_pages, "DELTA_VALUES_MOST", 100)
+    path = tmp_path / "x.parquet"
+    settings = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"}
+    parquet.write_table(pa.table({"text": [""] * 101}), path, **settings)
+    with pytest.raises(InputError) as told:
+        list(read_parquet_or_arrow_rows(path, b"PAR1"))
+    assert (
+        "column 'text' has a page of 101 texts, and one in encoding 7 may have 100; write the file "
+        "in another encoding (plain, or by dictionary), with smaller pages, or as JSON lines"
+    ) in str(told.value)
+
+
+def test_words_of_many_dictionaries_are_not_held_together(tmp_path: Path) -> None:
+    """Ten columns of a word of 1 MB, twenty times each: 200 MB, whatever the footer says."""
+    path = tmp_path / "x.parquet"
+    columns = {f"text{number}": [str(number) * MB] * 20 for number in range(10)}
+    parquet.write_table(pa.table(columns), path)
+
+    def say_less(footer: Struct) -> None:
+        footer[4][1][1][0][2] = I64, 1
+
+    path.write_bytes(edit_footer(path.read_bytes(), say_less))
+    plan = plan_first_group(path)
+    assert plan.rows_at_once * (10 - len(plan.copied)) <= 10
+    [first, *_] = read_parquet_or_arrow_rows(path, b"PAR1")
+    assert first == {name: values[0] for name, values in columns.items()}
+
+
+def test_long_numbers_are_held_few_at_a_time(tmp_path: Path) -> None:
+    """Of a dictionary of one, which stands for 200 MB."""
+    path = tmp_path / "x.parquet"
+    values = pa.array([b"x" * MB] * 200, pa.binary(MB))
+    parquet.write_table(pa.table({"bytes": values}), path)
+    assert path.stat().st_size < 2 * MB
+    assert plan_first_group(path).rows_at_once <= 8
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
@@ -342,6 +429,44 @@ def test_few_of_the_longest_lists_of_numbers_are_held_together(tmp_path: Path) -
     assert plan_first_group(path).rows_at_once == 2
 
 
+@pytest.mark.parametrize("value", [None, "open"])
+def test_rows_for_which_no_byte_stands_are_refused_before_they_are_read(
+    tmp_path: Path, value: str | None
+) -> None:
+    """Two million are a file of a kilobyte or two, and a billion were no more."""
+    path = tmp_path / "x.parquet"
+    texts = pa.array([value], pa.string()).take(pa.array([0] * 2_000_000, pa.int8()))
+    parquet.write_table(pa.table({"text": texts}), path, row_group_size=1_000_000)
+    size = path.stat().st_size
+    assert size < 10_000
+    with pytest.raises(InputError) as told:
+        next(read_parquet_or_arrow_rows(path, b"PAR1"))
+    assert (
+        f"has 2,000,000 rows in {size:,} bytes, and a file of that size may have "
+        f"{1_000_000 + size:,}; leave out rows that are empty or all alike"
+    ) in str(told.value)
+
+
+def test_rows_that_the_footer_does_not_count_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pages have fifty thousand, and it says that there are two."""
+    monkeypatch.setattr("faithtui.formats.files.columns._ROWS_WITHOUT_BYTES", 1000)
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"text": pa.nulls(50_000, pa.string())}), path)
+
+    def count_two(footer: Struct) -> None:
+        group = footer[4][1][1][0]
+        footer[3] = group[3] = I64, 2
+
+    path.write_bytes(edit_footer(path.read_bytes(), count_two))
+    rows = 0
+    with contextlib.suppress(InputError):
+        for _ in read_parquet_or_arrow_rows(path, b"PAR1"):
+            rows += 1
+    assert rows <= 1000 + path.stat().st_size < 10_000
+
+
 def test_a_row_that_is_too_large_is_refused_alone(tmp_path: Path) -> None:
     """Neither one text of 25 MB nor a list of 40 MB is held, and what comes after it is read."""
     path = tmp_path / "x.parquet"
@@ -370,7 +495,7 @@ def test_a_text_that_looks_like_a_marker_stays_a_text(tmp_path: Path) -> None:
 
 
 def test_a_row_whose_lists_have_too_much_text_is_refused(tmp_path: Path) -> None:
-    """Of pages small enough to need no copy: twelve columns of 3 MB."""
+    """Twelve columns of 3 MB, each of them in small pages."""
     path = tmp_path / "x.parquet"
     columns = {f"text{number}": [["a" * 3 * MB], ["b"]] for number in range(12)}
     parquet.write_table(pa.table(columns), path, use_dictionary=False)
@@ -408,22 +533,10 @@ def test_what_cannot_be_read_in_bounds_is_refused_before_it_is_read(
             "dictionary), with smaller pages, or as JSON lines",
         ),
         (
-            "delta_texts",
-            {f"text{number}": ["open"] * 100 for number in range(12)},
-            {"use_dictionary": False, "column_encoding": "DELTA_LENGTH_BYTE_ARRAY"},
-            "and may have 9,000; leave them out, or write the file in another encoding (plain, or",
-        ),
-        (
             "lz4",
             {"text": texts},
             {"use_dictionary": False, "compression": "lz4"},
             "packed as LZ4, and one packed so may have 3,000; write the file with smaller row",
-        ),
-        (
-            "delta",
-            {"text": texts},
-            {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
-            "bytes in encoding 7, which is read in small pages only; write the file in another",
         ),
     )
     for name, columns, settings, sentence in cases:

@@ -19,7 +19,12 @@ _BLIND: Final = frozenset(("claim", "number", "turn", "kind", "document", "text"
 
 
 def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> list[Row]:
-    """List the claims of a run; see `Project.claims`."""
+    """List the claims of a run; see `Project.claims`.
+
+    Raises:
+        StoreError: A label or verdict is not what was written.
+    """
+    store.refuse_changed_rows_once()
     items = store.runs.item_ids(run)
     rows: list[Row] = []
     for item in items:

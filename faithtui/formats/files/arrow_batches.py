@@ -62,7 +62,7 @@ _ROWS: Final = 256
 _BYTES: Final = MB
 """Rows that are held at a time, and about how many bytes of them, unless one has more."""
 
-_EMPTY_ROWS_MOST: Final = 10_000_000
+_EMPTY_ROWS_MOST: Final = 1_000_000
 """Rows of a batch for which no byte stands in the file: it could say any number."""
 
 _VALUE_BYTES: Final = 64

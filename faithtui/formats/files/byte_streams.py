@@ -10,7 +10,7 @@ import gzip
 import importlib
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -51,6 +51,30 @@ class PieceStream(io.RawIOBase):
         view[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size
+
+
+def read_exactly(file: IO[bytes], size: int) -> bytes:
+    """Read so many bytes.
+
+    Raises:
+        ValueError: There are fewer.
+    """
+    found = file.read(size)
+    if len(found) < size:
+        raise ValueError("ends too early")
+    return found
+
+
+def iterate_pieces(file: IO[bytes], size: int) -> Iterator[bytes]:
+    """Read so many bytes, piece by piece.
+
+    Raises:
+        ValueError: There are fewer.
+    """
+    while size:
+        piece = read_exactly(file, min(size, _CHUNK))
+        size -= len(piece)
+        yield piece
 
 
 @dataclass(frozen=True, slots=True)

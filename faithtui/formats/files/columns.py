@@ -27,6 +27,10 @@ _BYTES: Final = MB
 """Rows that are held at a time, and about how many bytes of them as pyarrow holds them: a row may
 have megabytes, and a number takes eight times as many in Python."""
 
+_ROWS_WITHOUT_BYTES: Final = 1_000_000
+"""Rows that a file may have beyond one for each of its bytes: a null takes none, and neither does a
+value that is the same in all rows, so that a file of a kilobyte could have rows without end."""
+
 _BUFFER: Final = 1 << 16
 
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -61,9 +65,10 @@ def read_parquet_or_arrow_rows(path: Path, head: bytes) -> Iterator[dict[str, An
         raise InputError(_MISSING, path=path) from error
     try:
         if head.startswith(b"PAR1"):
-            yield from _read_parquet_rows(path)
+            rows = _read_parquet_rows(path)
         else:
-            yield from _iterate_batch_rows_as_json(read_arrow_batches(path))
+            rows = _iterate_batch_rows_as_json(read_arrow_batches(path))
+        yield from _refuse_rows_without_bytes(rows, path)
     except UnicodeDecodeError as error:
         raise InputError(
             f"holds text that is not UTF-8 ({error.reason}); write its bytes as UTF-8", path=path
@@ -89,6 +94,32 @@ def read_parquet_or_arrow_rows(path: Path, head: bytes) -> Iterator[dict[str, An
         raise InputError(error.reason, path=path) from error
 
 
+def _refuse_rows_without_bytes(
+    rows: Iterator[dict[str, Any] | str], path: Path
+) -> Iterator[dict[str, Any] | str]:
+    most = _compute_max_rows(path)
+    number = itertools.count(1)
+
+    def count_row(row: dict[str, Any] | str) -> dict[str, Any] | str:
+        if next(number) > most:
+            raise _make_too_many_rows_error(path, f"more than {most:,}")
+        return row
+
+    return map(count_row, rows)  # no row is held here while it is dealt with
+
+
+def _compute_max_rows(path: Path) -> int:
+    return path.stat().st_size + _ROWS_WITHOUT_BYTES
+
+
+def _make_too_many_rows_error(path: Path, rows: str) -> InputError:
+    size = path.stat().st_size
+    return InputError(
+        f"has {rows} rows in {size:,} bytes, and a file of that size may have "
+        f"{_compute_max_rows(path):,}; leave out rows that are empty or all alike"
+    )
+
+
 def _return_text_unchanged(text: str, _: str) -> str:
     return text
 
@@ -96,6 +127,10 @@ def _return_text_unchanged(text: str, _: str) -> str:
 def _read_parquet_rows(path: Path) -> Iterator[dict[str, Any] | str]:
     """Read row group by row group; one with large pages is copied first, with small ones."""
     with path.open("rb") as raw, _open_parquet_by_page(path) as file:
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        rows = sum(group.num_rows for group in groups)
+        if rows > _compute_max_rows(path):
+            raise _make_too_many_rows_error(path, f"{rows:,}")
         footer = Footer(raw)
         for number in range(file.num_row_groups):
             plan = plan_row_group_copy(raw, footer, file.schema, number, _ROWS)

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 
 from faithtui.domain.limits import COLUMNS_ROW, MB, RECORD_VALUES
 from faithtui.errors import InputError
+from faithtui.formats.files.parquet_deltas import DELTA_LENGTHS, DELTA_TEXTS
 from faithtui.formats.files.parquet_pages import (
     AT_ONCE,
     DATA,
@@ -24,6 +25,7 @@ from faithtui.formats.files.parquet_pages import (
     PAGE_MOST,
     PLAIN,
     READABLE,
+    READABLE_TEXTS,
     RLE,
     WAY_OUT,
     WAY_OUT_OF_ENCODING,
@@ -31,7 +33,6 @@ from faithtui.formats.files.parquet_pages import (
     ColumnValues,
     LeafValue,
     NumberPart,
-    Page,
     iterate_page_headers,
     make_damage_error,
 )
@@ -200,6 +201,99 @@ class Footer:
         return {**self._rest, 3: group[3], 4: (LIST, (STRUCT, [group]))}
 
 
+@dataclass(frozen=True, slots=True)
+class _ColumnPages:
+    """What the headers of the pages of a column in one row group say."""
+
+    chunk: Chunk
+    largest: int
+    """Bytes of the largest page, unpacked."""
+    total: int
+    """Bytes of all pages."""
+    words: int
+    """Bytes of the dictionary."""
+    counts: tuple[int, ...]
+    """Values of each page of data."""
+    encodings: frozenset[int]
+    """Of the pages of data."""
+
+    @property
+    def values(self) -> int:
+        """Values of all pages."""
+        return sum(self.counts)
+
+    @property
+    def can_be_copied(self) -> bool:
+        """Whether it is written in a way that is read here."""
+        chunk = self.chunk
+        return (
+            (chunk.is_text or (chunk.width > 0 and self.words <= AT_ONCE))
+            and self.encodings <= frozenset(READABLE_TEXTS if chunk.is_text else READABLE)
+            and (self.largest <= PAGE_MOST or chunk.codec in ("UNCOMPRESSED", *IN_PIECES))
+        )
+
+    @property
+    def must_be_copied(self) -> bool:
+        """Whether pyarrow might hold far more of it than a page has.
+
+        Each value may be as long as all of the dictionary, a row may hold all of a list, and a text
+        that begins like the one before it is as long as both.
+        """
+        if not self.chunk.is_text:
+            return False
+        return (
+            self.largest > _LARGE_PAGE
+            or self.words * self.values > COLUMNS_ROW.most
+            or (self.chunk.most_lists > 0 and self.total > COLUMNS_ROW.most)
+            or DELTA_TEXTS in self.encodings
+            or (DELTA_LENGTHS in self.encodings and 4 * max(self.counts) > _LARGE_PAGE)
+        )
+
+    @property
+    def held(self) -> int:
+        """Bytes that pyarrow holds of it: texts twice, and all of a list."""
+        if not self.chunk.is_text:
+            return self.largest
+        of_lists = self.total + self.words * self.values if self.chunk.most_lists else 0
+        return 2 * self.largest + of_lists
+
+    @property
+    def most_value(self) -> int:
+        """Bytes of a value that stands for itself, at most: a number, or a word of the dictionary.
+
+        What is in lists, and texts that stand in the page itself, are bounded by the page.
+        """
+        if self.chunk.most_lists:
+            return 0
+        return self.words if self.chunk.is_text else self.chunk.width
+
+    def limit_rows(self, rows: int) -> int:
+        """Say how many of so many rows take as much as a large page, at most.
+
+        So many rows lie in so many pages, and in two more that they reach into. The last page of
+        all has what was left over.
+        """
+        if not self.chunk.is_text:
+            return rows
+        fewest = min(self.counts[:-1], default=rows)
+        return min(rows, max(1, (_LARGE_PAGE // max(1, self.largest) - 2) * fewest))
+
+
+def _measure_pages(file: IO[bytes], chunk: Chunk) -> _ColumnPages:
+    sizes, counts, encodings = array("Q"), array("Q"), set()
+    words = 0
+    for page in iterate_page_headers(file, chunk):
+        sizes.append(page.size)
+        if page.kind == DICTIONARY:
+            words += page.size
+        elif page.kind in (DATA, DATA_2):
+            counts.append(page.values)
+            encodings.add(page.encoding)
+    return _ColumnPages(
+        chunk, max(sizes, default=0), sum(sizes), words, tuple(counts), frozenset(encodings)
+    )
+
+
 def plan_row_group_copy(
     file: IO[bytes], footer: Footer, schema: Any, number: int, rows: int
 ) -> RowGroupPlan:
@@ -224,45 +318,23 @@ def plan_row_group_copy(
         )
     except (LookupError, TypeError, ValueError) as error:
         raise make_damage_error("its footer") from error
-    copied = set()
-    held: dict[int, int] = {}
+    columns = [_measure_pages(file, chunk) for chunk in chunks]
+    copied = {number for number, column in enumerate(columns) if column.must_be_copied}
+    held = {number: each.held for number, each in enumerate(columns) if number not in copied}
     """Columns that pyarrow reads itself: each with what its largest page counts."""
-    copyable: set[int] = set()
-    """Those of them that can be copied."""
-    lists: list[tuple[Chunk, int]] = []
+    lists = [(each.chunk, each.values) for each in columns if each.chunk.most_lists]
     """Columns of lists: each with all its values."""
-    for column, chunk in enumerate(chunks):
-        pages = tuple(iterate_page_headers(file, chunk))
-        largest = max((page.size for page in pages), default=0)
-        total = sum(page.size for page in pages)
-        words = sum(page.size for page in pages if page.kind == DICTIONARY)
-        counts = [page.values for page in pages if page.kind in (DATA, DATA_2)]
-        if chunk.most_lists:
-            lists.append((chunk, sum(counts)))
-        if _can_copy(chunk, pages):
-            copyable.add(column)
-        if not chunk.is_text:
-            held[column] = largest
-        # Each value may be as long as all of the dictionary, and a row may hold all of a list.
-        elif (
-            largest > _LARGE_PAGE
-            or words * sum(counts) > COLUMNS_ROW.most
-            or (chunk.most_lists and total > COLUMNS_ROW.most)
-        ):
-            copied.add(column)
-        else:
-            held[column] = 2 * largest
-            # So many rows lie in so many pages, and in two more that they reach into. The last
-            # page of all has what was left over.
-            fewest = min(counts[:-1], default=rows)
-            rows = min(rows, max(1, (_LARGE_PAGE // max(1, largest) - 2) * fewest))
+    for number in held:
+        rows = columns[number].limit_rows(rows)
+    row_bytes = sum(columns[number].most_value for number in held)
+    rows = min(rows, _LARGE_PAGE // max(1, row_bytes))
     try:
         rows = min(rows, _compute_max_rows_per_batch(file, lists))
     except InputError as error:
         raise InputError(f"row group {number + 1} {error.reason}") from error
     # pyarrow holds one page of each column together.
     for column in sorted(held, key=held.__getitem__, reverse=True):
-        if sum(held.values()) > HELD_MOST and column in copyable:
+        if sum(held.values()) > HELD_MOST and columns[column].can_be_copied:
             copied.add(column)
             del held[column]
     if sum(held.values()) > NOT_COPIED_MOST:
@@ -301,17 +373,6 @@ def _compute_max_rows_per_batch(file: IO[bytes], lists: Sequence[tuple[Chunk, in
 def _count_longest_row_values(file: IO[bytes], chunk: Chunk) -> int:
     with ColumnValues(file, chunk) as values:
         return values.count_longest_row_values()
-
-
-def _can_copy(chunk: Chunk, pages: Sequence[Page]) -> bool:
-    """Say whether a column is written in a way that is read here."""
-    words = max((page.size for page in pages if page.kind == DICTIONARY), default=0)
-    largest = max((page.size for page in pages), default=0)
-    return (
-        (chunk.is_text or (chunk.width > 0 and words <= AT_ONCE))
-        and all(page.encoding in READABLE for page in pages if page.kind in (DATA, DATA_2))
-        and (largest <= PAGE_MOST or chunk.codec in ("UNCOMPRESSED", *IN_PIECES))
-    )
 
 
 def _make_chunk(data: Struct, column: Any) -> Chunk:

@@ -20,7 +20,14 @@ from typing import IO, Any, Final, TypeVar
 
 from faithtui.domain.limits import MB
 from faithtui.errors import InputError
-from faithtui.formats.files.byte_streams import PieceStream
+from faithtui.formats.files.byte_streams import PieceStream, iterate_pieces, read_exactly
+from faithtui.formats.files.parquet_deltas import (
+    DELTA_LENGTHS,
+    DELTA_TEXTS,
+    DELTA_VALUES_MOST,
+    iterate_texts_by_difference,
+    iterate_texts_by_length,
+)
 from faithtui.formats.files.thrift import ThriftReader
 
 DATA: Final = 0
@@ -34,6 +41,9 @@ _BY_DICTIONARY: Final = (2, 8)
 
 READABLE: Final = (PLAIN, *_BY_DICTIONARY)
 """Those that are read here."""
+
+READABLE_TEXTS: Final = (*READABLE, DELTA_LENGTHS, DELTA_TEXTS)
+"""Those of texts that are read here."""
 
 RLE: Final = 3
 
@@ -196,14 +206,16 @@ class ColumnValues:
         self._chunk = chunk
         self._words = SpooledTemporaryFile(max_size=AT_ONCE)  # noqa: SIM115  # closed on exit
         self._ends = array("Q", [0])
+        self._last: Any = SpooledTemporaryFile(max_size=AT_ONCE)  # noqa: SIM115  # closed on exit
 
     def __enter__(self) -> "ColumnValues":
         """Give it."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Throw away what it keeps of a dictionary."""
+        """Throw away what it keeps of texts."""
         self._words.close()
+        self._last.close()
 
     def __iter__(self) -> Iterator[LeafValue]:
         """Give text by text.
@@ -255,13 +267,13 @@ class ColumnValues:
     def _read_text_dictionary(self, page: Page) -> None:
         body = self._open_body(page.place, page.packed_size, page.size, is_packed=True)
         for _ in range(page.values):
-            for piece in _iterate_pieces(body, _read_length(body)):
+            for piece in iterate_pieces(body, _read_length(body)):
                 self._words.write(piece)
             self._ends.append(self._words.tell())
 
     def _read_number_dictionary(self, page: Page) -> None:
         body = self._open_body(page.place, page.packed_size, page.size, is_packed=True)
-        for piece in _iterate_pieces(body, page.values * self._chunk.width):
+        for piece in iterate_pieces(body, page.values * self._chunk.width):
             self._words.write(piece)
 
     def _read_text_values(self, page: Page) -> Iterator[LeafValue]:
@@ -271,6 +283,8 @@ class ColumnValues:
             sized = _iterate_plain_texts(body)
         elif page.encoding in _BY_DICTIONARY:
             sized = self._iterate_dictionary_texts(body, page.values)
+        elif page.encoding in (DELTA_LENGTHS, DELTA_TEXTS):
+            sized = self._iterate_delta_texts(body, page)
         else:
             raise self._make_encoding_error(page)
         for lists, defined in zip(
@@ -283,12 +297,24 @@ class ColumnValues:
             rest = [size]
 
             def read(source: IO[bytes] = source, rest: list[int] = rest) -> Iterator[bytes]:
-                return _iterate_pieces(source, rest.pop())
+                return iterate_pieces(source, rest.pop())
 
             yield LeafValue(lists, defined, size, read)
             if rest:
-                for _ in _iterate_pieces(source, size):
+                for _ in iterate_pieces(source, size):
                     pass
+
+    def _iterate_delta_texts(self, body: IO[bytes], page: Page) -> Iterator[tuple[int, IO[bytes]]]:
+        if page.values > DELTA_VALUES_MOST:
+            raise InputError(
+                f"column {self._chunk.name!r} has a page of {page.values:,} texts, and one in "
+                f"encoding {page.encoding} may have {DELTA_VALUES_MOST:,}; {WAY_OUT_OF_ENCODING}"
+            )
+        if page.encoding == DELTA_LENGTHS:
+            return iterate_texts_by_length(body, page.values)
+        self._last.seek(0)
+        self._last.truncate()
+        return iterate_texts_by_difference(body, page.values, self._last)
 
     def _read_numbers(self, page: Page, *, at_once: int) -> Iterator[NumberPart]:
         chunk = self._chunk
@@ -305,14 +331,14 @@ class ColumnValues:
             defined = bytes(islice(every_defined, count))
             there = defined.count(chunk.most_defined)
             if indexes is None:
-                values = _read_exactly(body, there * chunk.width)
+                values = read_exactly(body, there * chunk.width)
             else:
                 values = b"".join(map(self._read_dictionary_number, islice(indexes, there)))
             yield NumberPart(lists, defined, values)
 
     def _read_dictionary_number(self, index: int) -> bytes:
         self._words.seek(index * self._chunk.width)
-        return _read_exactly(self._words, self._chunk.width)
+        return read_exactly(self._words, self._chunk.width)
 
     def _read_list_levels(self, page: Page) -> Iterator[Iterator[tuple[int, int]]]:
         yield self._open_levels_and_values(page)[0]
@@ -354,10 +380,10 @@ class ColumnValues:
             raise InputError(
                 f"column {self._chunk.name!r} has a page of too many values; {WAY_OUT}"
             )
-        return _read_exactly(file, size)
+        return read_exactly(file, size)
 
     def _iterate_indexes(self, body: IO[bytes], values: int) -> Iterator[int]:
-        width = _read_exactly(body, 1)[0]
+        width = read_exactly(body, 1)[0]
         if width > 32:
             raise ValueError("indexes of more than 32 bits")
         numbers = body.read(_LEVELS_MOST + 1)
@@ -384,7 +410,7 @@ class ColumnValues:
         most = AT_ONCE if codec in IN_PIECES else PAGE_MOST
         if packed <= most and size <= most:
             self._file.seek(place)
-            data = _read_exactly(self._file, packed)
+            data = read_exactly(self._file, packed)
             name = "lz4_raw" if codec == "LZ4" else codec.lower()
             found = pa.decompress(data, decompressed_size=size, codec=name) if size else b""
             return io.BytesIO(found)
@@ -416,15 +442,8 @@ def open_range(file: IO[bytes], start: int, size: int) -> io.BufferedReader:
     return io.BufferedReader(PieceStream(read_piece), _PIECE)
 
 
-def _read_exactly(file: IO[bytes], size: int) -> bytes:
-    found = file.read(size)
-    if len(found) < size:
-        raise ValueError("ends too early")
-    return found
-
-
 def _read_length(file: IO[bytes]) -> int:
-    return int.from_bytes(_read_exactly(file, 4), "little")
+    return int.from_bytes(read_exactly(file, 4), "little")
 
 
 def _read_nothing() -> Iterator[bytes]:
@@ -435,13 +454,6 @@ def _iterate_plain_texts(body: IO[bytes]) -> Iterator[tuple[int, IO[bytes]]]:
     """Give the sizes of values that are read or passed over in between."""
     while True:
         yield _read_length(body), body
-
-
-def _iterate_pieces(file: IO[bytes], size: int) -> Iterator[bytes]:
-    while size:
-        piece = _read_exactly(file, min(size, _PIECE))
-        size -= len(piece)
-        yield piece
 
 
 def iterate_packed_numbers(data: bytes, width: int, count: int) -> Iterator[int]:
@@ -497,7 +509,7 @@ def unpack_snappy(file: IO[bytes]) -> Iterator[bytes]:
     Raises:
         ValueError: It is damaged, or points back further than anybody writes.
     """
-    while _read_exactly(file, 1)[0] > 127:
+    while read_exactly(file, 1)[0] > 127:
         pass  # its size, which the header of the page says too
     done = bytearray()
     given = 0
@@ -506,8 +518,8 @@ def unpack_snappy(file: IO[bytes]) -> Iterator[bytes]:
         if not tag & 3:
             size = tag >> 2
             if size > 59:
-                size = int.from_bytes(_read_exactly(file, size - 59), "little")
-            for piece in _iterate_pieces(file, size + 1):
+                size = int.from_bytes(read_exactly(file, size - 59), "little")
+            for piece in iterate_pieces(file, size + 1):
                 done += piece
                 if len(done) > 2 * _WINDOW:
                     yield bytes(done[given:])
@@ -515,10 +527,10 @@ def unpack_snappy(file: IO[bytes]) -> Iterator[bytes]:
                     given = len(done)
             continue
         if tag & 3 == 1:
-            size, back = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | _read_exactly(file, 1)[0]
+            size, back = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | read_exactly(file, 1)[0]
         else:
             size = (tag >> 2) + 1
-            back = int.from_bytes(_read_exactly(file, 2 if tag & 3 == 2 else 4), "little")
+            back = int.from_bytes(read_exactly(file, 2 if tag & 3 == 2 else 4), "little")
         start = len(done) - back
         if not 0 <= start < len(done):
             raise ValueError("points outside of what was unpacked")

@@ -46,6 +46,11 @@ class RaterRecords:
     repeats: tuple[RepeatedLabel, ...]
     """Second verdicts of people on their own claims."""
 
+    @property
+    def run_ids(self) -> list[RunId]:
+        """Numbers of the runs."""
+        return [each.id for each in self.runs]
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:

@@ -85,25 +85,14 @@ def restore_store(file: Path, store: Path) -> Path | None:
             "you may write"
         ) from error
     os.close(number)
-    new, aside = Path(name), None
+    new = Path(name)
     try:
         copy_database(file, new)
-        aside = (
-            _move_store_aside(store)
-            if any(each.exists() for each in list_database_files(store))
-            else None
-        )
-        move_into_place(new, store, force=False)
+        return _put_in_place_of_store(new, store)
     except OSError as error:
-        if aside is not None and not store.exists():
-            _rename_store_files(aside, store)
-            aside = None
-        kept = "" if aside is None else f"; the store as it was before: {aside}"
-        reason = error.strerror or error
-        raise ExportError(f"{store} cannot be restored: {reason}{kept}") from error
+        raise ExportError(f"{store} cannot be restored: {error.strerror or error}") from error
     finally:
         new.unlink(missing_ok=True)
-    return aside
 
 
 def refuse_existing_file(file: Path) -> None:
@@ -125,6 +114,17 @@ def find_copies(store: Path) -> list[Path]:
     """Find the copies beside a store that upgrades and restores left; they hold its texts too."""
     name = rf"{re.escape(store.stem)}\.(schema-\d+|before-restore)(-\d+)?{re.escape(store.suffix)}"
     return sorted(each for each in store.parent.iterdir() if re.fullmatch(name, each.name))
+
+
+def find_store_of_interrupted_restore(store: Path) -> Path | None:
+    """Find where a store is that was moved aside for a copy which never came; None: nowhere."""
+    if store.exists() or not store.parent.is_dir():
+        return None
+    name = f"{store.stem}.before-restore"
+    aside = [each for each in find_copies(store) if each.name.startswith(name)]
+    if not aside or not find_partial_files(store):
+        return None
+    return max(aside, key=lambda each: each.stat().st_ctime_ns)
 
 
 def find_partial_files(store: Path) -> list[Path]:
@@ -214,22 +214,63 @@ def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _move_store_aside(store: Path) -> Path | None:
-    """Give a store that nobody has open another name, with what lies beside it.
+def _put_in_place_of_store(new: Path, store: Path) -> Path | None:
+    """Replace a store that nobody has open, and keep it under another name.
 
     Returns:
-        Where it is now; None where only a log or a journal of one was left.
+        Where it is now; None where there was none, or only a log or a journal of one.
+
+    Raises:
+        OSError: It cannot be replaced, and is where it was.
+        StoreError: Somebody has it open.
+    """
+    aside = find_free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
+    if not store.exists():
+        _rename_store_files(store, aside)  # what is left of one, if anything
+        move_into_place(new, store, force=False)
+        return None
+    with _lock_out_other_processes(store):
+        if any(each.exists() for each in list_database_files(store)[1:]):
+            _rename_and_replace_store(new, store, aside)
+            return aside
+        try:
+            aside.hardlink_to(store)
+        except OSError:  # a file system without links
+            _rename_and_replace_store(new, store, aside)
+            return aside
+        try:
+            # Two names, and then one step: a kill never leaves no store.
+            move_into_place(new, store, force=True)
+        except BaseException:
+            aside.unlink()
+            raise
+    return aside
+
+
+def _rename_and_replace_store(new: Path, store: Path, aside: Path) -> None:
+    _rename_store_files(store, aside)
+    try:
+        move_into_place(new, store, force=False)
+    except OSError as error:
+        if store.exists():  # another process made one meanwhile
+            raise ExportError(
+                f"{store} cannot be restored: {error.strerror or error}; the store as it was "
+                f"before: {aside}"
+            ) from error
+        _rename_store_files(aside, store)
+        raise
+
+
+@contextlib.contextmanager
+def _lock_out_other_processes(store: Path) -> Iterator[None]:
+    """Hold a store alone, and end its log.
 
     Raises:
         StoreError: Somebody has it open.
     """
-    aside = find_free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
-    if not store.exists():  # only what is left of one
-        _rename_store_files(store, aside)
-        return None
     if not store.stat().st_size and not has_wal_or_journal(store):
-        _rename_store_files(store, aside)  # SQLite would begin a database in it
-        return aside
+        yield  # SQLite would begin a database in it
+        return
     connection = sqlite3.connect(store, timeout=0, isolation_level=None)
     try:
         with contextlib.suppress(sqlite3.DatabaseError):
@@ -248,10 +289,9 @@ def _move_store_aside(store: Path) -> Path | None:
         else:
             if mode != ("delete",):
                 raise StoreBusy(f"{store} is in use; close it where it is open, and try again")
-        _rename_store_files(store, aside)
+        yield
     finally:
         connection.close()
-    return aside
 
 
 def _rename_store_files(store: Path, to: Path) -> None:

@@ -191,16 +191,16 @@ class AdjudicateScreen(FaithScreen):
         self.call_later(self.show_loaded, loaded, wanted)
 
     def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
-        reads = self.session.store.raters
-        compared = reads.read_rater_records(run)
+        store = self.session.store
+        store.refuse_changed_rows_once()
+        compared = store.raters.read_rater_records(run)
         spec = get_metric_spec(compared.run.spec)
         from faithtui.agreement.report.compare import compare_raters, compute_self_agreement
 
         again = compute_self_agreement(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
-        runs = [each.id for each in compared.runs]
-        found = compare_raters(compared.claims, runs, spec.labels, again)
+        found = compare_raters(compared.claims, compared.run_ids, spec.labels, again)
         claims = (
-            reads.read_judge_disagreements(run)
+            store.raters.read_judge_disagreements(run)
             if chosen is ComparisonFilter.JUDGES
             else compared.claims
         )

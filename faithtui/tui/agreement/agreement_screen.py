@@ -1,5 +1,6 @@
 """How far the judge can be trusted, as far as people have looked."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +10,7 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.errors import FaithtuiError
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import (
     describe_report_paths,
@@ -24,7 +26,7 @@ from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_ro
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, escape_line
+from faithtui.tui.theme.lines import Piece, escape_line, escape_text, wrap
 from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
@@ -170,10 +172,17 @@ class AgreementScreen(FaithScreen):
             self.input_queue.hold_keys_for(worker, can_give_up=True)
 
     @on(Worker.StateChanged)
-    def show_given_up(self, event: Worker.StateChanged) -> None:
-        """Say how to compute what escape has given up."""
-        if event.worker is self._reading and event.state is WorkerState.CANCELLED:
+    def explain_missing_figures(self, event: Worker.StateChanged) -> None:
+        """Say why there are no figures, and how to compute what escape has given up."""
+        if event.worker is not self._reading:
+            return
+        if event.state is WorkerState.CANCELLED:
             self._show_instead_of_figures("Not computed: {app.go} {go.agreement} computes it.")
+        elif isinstance(event.worker.error, FaithtuiError):
+            # Figures of before are gone too: they may rest on what is damaged.
+            self.agreement = None
+            self.show_message()
+            self._show_pieces_instead_of_figures([escape_text(str(event.worker.error), "warn")])
 
     @work(exclusive=True, group="agreement", exit_on_error=False)
     async def load(self) -> None:
@@ -218,11 +227,14 @@ class AgreementScreen(FaithScreen):
         self.refresh_bindings()
 
     def _show_instead_of_figures(self, words: str) -> None:
-        line = Line(tuple(self.keys.fill_in_keys_as_pieces(f" {words}", "strong")))
+        self._show_pieces_instead_of_figures(self.keys.fill_in_keys_as_pieces(words, "strong"))
+
+    def _show_pieces_instead_of_figures(self, pieces: Sequence[Piece]) -> None:
         self.matrix.forget_level()
         for pane in self.query_one(AgreementPanes).query(Pane):
             pane.show(lambda _width: [])
-        self.query_one("#warnings", Pane).show(lambda _width: [line])
+        warnings = self.query_one("#warnings", Pane)
+        warnings.show(lambda width: wrap(pieces, width, first=[Piece(" ")]))
 
     def _draw(self) -> None:
         found, spec = self.agreement, self.spec

@@ -29,11 +29,13 @@ def write_run_report(
     Raises:
         ConfigError: Files are not written from a browser.
         ExportError: It cannot be written.
+        StoreError: A label or verdict is not what was written.
     """
     from faithtui.engine.review.reports.agreement_report import FILES as FORMATS
     from faithtui.engine.review.reports.agreement_report import write_report
 
     refuse_disallowed_act_in_browser(FILES, os.environ)
+    session.store.refuse_changed_rows()
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
     write_report(session.store, run, tuple(FORMATS), directory, settings=settings)
     return directory

@@ -1,7 +1,9 @@
 """A store as one object: what notebooks and scripts see."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,18 @@ def test_whoever_listed_the_verdicts_is_not_blind_and_others_are(project: Projec
     project.claims()
     assert project.label(2, "no")["action"] == "overridden"
     assert project.label(2, "no", reviewer="bob")["action"] == "blind"
+
+
+def test_of_a_changed_verdict_there_are_no_claims_and_no_figures(
+    project: Project, tmp_path: Path
+) -> None:
+    project.run()
+    project.label(1, "no")
+    with closing(sqlite3.connect(tmp_path / "talks.db")) as connection, connection:
+        connection.execute("UPDATE verdict SET label = 'yas' WHERE rowid = 2")
+    for read in (project.claims, project.report, project.gate):
+        with pytest.raises(StoreError, match=r"the verdict on claim 2 .* is not what was written"):
+            read()
 
 
 def test_what_cannot_be_labelled_is_refused(project: Project) -> None:

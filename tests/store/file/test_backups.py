@@ -1,5 +1,6 @@
 """A way back: copies made beside writers, copies put back, copies before upgrades."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -268,10 +269,38 @@ def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
         put(new, target, force=force)
 
     monkeypatch.setattr(backups, "move_into_place", late)
+    # A store keeps its name until the copy has it, so that nobody finds none.
+    with pytest.raises(StoreBusy, match="is locked by another process"):
+        restore_store(tmp_path / "copy.db", path)
+    assert sorted(each.name for each in tmp_path.glob("*.db")) == ["copy.db", "s.db"]
+    # Where a file has one name only, it has none for a moment.
+    monkeypatch.setattr(Path, "hardlink_to", refuse_link)
     with pytest.raises(ExportError, match=r"as it was before: .*s\.before-restore\.db"):
         restore_store(tmp_path / "copy.db", path)
     assert conversations(path) == 5
     assert conversations(tmp_path / "s.before-restore.db") == 2
+
+
+def refuse_link(*_: object) -> None:
+    raise OSError(errno.EPERM, "no links here")
+
+
+def test_a_store_that_a_killed_restore_moved_away_is_not_begun_anew(
+    path: Path, tmp_path: Path
+) -> None:
+    """On a file system without links: neither a new one nor advice to import."""
+    path.rename(tmp_path / "s.before-restore.db")
+    (tmp_path / ".faithtui-half").touch()
+    path.with_name("s.db-shm").touch()  # else the fixture of new stores makes one
+    for create in (True, False):
+        with pytest.raises(StoreError, match="the restore of a copy was interrupted") as told:
+            Store.open(path, create=create)
+        assert f"as it was is {tmp_path / 's.before-restore.db'}: give it its name" in str(
+            told.value
+        )
+    copy_store_to_file(tmp_path / "s.before-restore.db", tmp_path / "copy.db")
+    restore_store(tmp_path / "copy.db", path)
+    assert conversations(path) == 2
 
 
 def test_a_journal_that_was_left_is_not_passed_over(path: Path, tmp_path: Path) -> None:

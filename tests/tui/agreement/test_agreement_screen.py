@@ -1,6 +1,8 @@
 """The agreement screen beside its matrix: parts that a key enlarges, and switches."""
 
+import contextlib
 import re
+import sqlite3
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -427,6 +429,29 @@ async def test_while_figures_are_computed_that_is_said(
         await calm(pilot)
         assert "computing" not in status(app)
         assert "Computing" not in text_of(app, "warnings")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "sentence"),
+    [("verdict", "label", "the verdict on claim "), ("human_label", "verdict", "the label of bo ")],
+)
+async def test_of_a_changed_row_there_are_no_figures(
+    app: FaithApp, store_path: Path, table: str, column: str, sentence: str
+) -> None:
+    labelled(store_path)
+    with contextlib.closing(sqlite3.connect(store_path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column} = 'idk' WHERE rowid = 1")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "a")
+        await until(pilot, lambda: "is not what was written" in text_of(app, "warnings"))
+        shown = " ".join(text_of(app, "warnings").split())
+        assert sentence in shown
+        assert "`faithtui doctor` names all of them, and --salvage takes the others over" in shown
+        assert text_of(app, "coefficients").strip() == ""
+        assert "computing" not in status(app)
+        await press(pilot, "X")
+        assert not list(app.session.report_directory.glob("faithtui-report-*"))
 
 
 async def test_parts_that_are_all_too_small_take_no_room(app: FaithApp, store_path: Path) -> None:

@@ -147,9 +147,10 @@ def compute_run_agreement(
     Raises:
         ConfigError: The run shall be compared with itself, a split is wanted and there is none, or
             another judge was probed.
-        StoreError: There is no such run, the sample asked for cannot carry a report, or the other
-            run's metric has other labels.
+        StoreError: There is no such run, the sample asked for cannot carry a report, the other
+            run's metric has other labels, or a label or verdict is not what was written.
     """
+    store.refuse_changed_rows_once()
     wanted = settings or ReportSettings()
     row = read_run(store, run)
     spec = find_metric(row.spec.metric).spec

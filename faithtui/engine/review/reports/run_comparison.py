@@ -116,10 +116,12 @@ def compare_runs(
     Raises:
         ConfigError: It is one run, there is nothing to compare, or a split is wanted and there is
             none.
-        StoreError: There is no such run or sample, or their metrics have other labels.
+        StoreError: There is no such run or sample, their metrics have other labels, or a label or
+            verdict is not what was written.
     """
     if first == second:
         raise ConfigError(f"both are run {first}; name two runs, such as one before and one after")
+    store.refuse_changed_rows_once()
     a, b = store.runs.row(first), store.runs.row(second)
     settings = ReportSettings(sample=sample, claim_set=claim_set)
     prepared = read_weighted_run_units(store, a, settings, split)

@@ -34,8 +34,9 @@ def compute_confidence_sequences(
         judged something since the queue was drawn, and where only drawn claims are here.
 
     Raises:
-        StoreError: There is no such sample.
+        StoreError: There is no such sample, or a label or verdict is not what was written.
     """
+    store.refuse_changed_rows_once()
     row = store.samples.row(sample, reviewer)
     if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
         return None

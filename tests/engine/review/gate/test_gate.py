@@ -37,6 +37,7 @@ from faithtui.engine.review.samples.claim_sets import export_claim_set, import_c
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
+from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
 from tests.store.building import assess, import_talks, imported, talk, windows_of
@@ -601,7 +602,10 @@ def test_other_verdicts_of_the_judge_in_the_certified_run_are_stale(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     with sqlite3.connect(store.path) as connection:
+        connection.create_function("row_checksum", -1, row_checksum)
         connection.execute("UPDATE verdict SET label = 'no'")
+        columns = ", ".join(CHECKED_COLUMNS["verdict"])
+        connection.execute(f"UPDATE verdict SET checksum = row_checksum({columns})")
     connection.close()
     result = held(store, certificate, calendar)
     assert result.broken == ("run: the judge's verdicts are not those that were certified",)
