@@ -184,13 +184,10 @@ def test_ray_data_llm_takes_the_configuration_and_carries_questions_and_answers(
     def generate_within(row: dict[str, Any]) -> dict[str, Any]:
         return {name: generate(columns) for name, columns in row.items()}
 
-    class WithoutEngine(Processor):
-        def __call__(self, dataset: Any) -> Any:
-            return dataset.map(self.preprocess).map(generate_within).map(self.postprocess)
-
     def build(config: Any, **functions: Any) -> Any:
         built.append(config)
-        return WithoutEngine(config, [], **functions)
+        made = Processor(config, [], **functions)
+        return lambda rows: rows.map(made.preprocess).map(generate_within).map(made.postprocess)
 
     monkeypatch.setattr(llm, "build_processor", build)
     monkeypatch.chdir(folder)
