@@ -96,6 +96,14 @@ class InputError(FaithtuiError):
         super().__init__(": ".join([part for part in where if part] + [reason]))
 
 
+class FileUnreadable(InputError):
+    """The system does not give the bytes of a file, or has no room for them; it may be good."""
+
+
+class FormatUnknown(InputError):
+    """A file holds records, and nobody knows in which format."""
+
+
 def _format_path(path: Path) -> str:
     """Write a path, or an address with the slashes that a path drops."""
     text = re.sub(r"\A([a-z][a-z0-9+.-]+):/(?!/)", r"\1://", str(path))

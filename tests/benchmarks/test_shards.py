@@ -31,7 +31,8 @@ from tests.engine.shards.shard_files import write_lines
 from tests.engine.willing_server import willing_server
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
-DEMO_TALKS = 40
+DEMO_TALKS = 158
+ROUNDS = 3
 RAY_SHARDS = 8
 TALKS = int(os.environ.get("FAITHTUI_SHARD_TALKS", "20000"))
 
@@ -105,13 +106,13 @@ def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
     (tmp_path / "demo.jsonl").write_text("".join(talks), "utf-8")
     (shard,) = list_shards(tmp_path / "demo.jsonl")
     rounds = []
-    for number in range(5):
+    for number in range(ROUNDS):
         bare = asyncio.run(measure_bare(shard))
         as_set = asyncio.run(measure_set(shard))
         rounds.append((bare, as_set, asyncio.run(measure_shard(shard, tmp_path / f"{number}"))))
     bare, as_set, whole = (min(each) for each in zip(*rounds, strict=True))
     table(
-        f"{DEMO_TALKS} conversations of the demo, embedded judge, CPU seconds, best of 5 in turn",
+        f"{DEMO_TALKS} conversations of the demo, CPU seconds, best of {ROUNDS} in turn",
         ("metric without checks", "evaluate", "shard", "to metric", "to evaluate"),
         [
             (
@@ -124,7 +125,7 @@ def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
         ],
     )
     # The aim is 0.8; on shared cores rounds differ by a tenth and more.
-    assert bare / whole > 0.55
+    assert bare / whole > 0.7
     assert as_set / whole > 0.7
 
 
@@ -160,20 +161,20 @@ def test_memory_is_flat_over_many_conversations(tmp_path: Path) -> None:
         tmp_path / "parcels.jsonl", [conversation(f"{number}", 1) for number in range(TALKS)]
     )
     found = subprocess.run(
-        [sys.executable, "-c", MEMORY, source, tmp_path / "r", str(TALKS // 10)],
+        [sys.executable, "-c", MEMORY, source, tmp_path / "r", str(TALKS // 20)],
         capture_output=True,
         text=True,
         check=True,
     )
     steps = dict(each.split(":") for each in found.stdout.split())
-    first, *_, last = (int(each) for name, each in steps.items() if name != "tables")
+    first, last = int(steps[str(TALKS // 20 * 2)]), int(steps[str(TALKS // 20 * 20)])
     table(
         f"resident MB while {TALKS:,} conversations are measured, and after their tables",
         tuple(steps),
         [tuple(steps.values())],
     )
-    # Caches fill up; of each reply and conversation there is only where the journal has them.
-    assert (last - first) * 1024 / (0.9 * TALKS) < 1.5
+    # Of each reply and conversation there is only where the journal has them: 40 bytes.
+    assert (last - first) * 1024 / (0.9 * TALKS) < 0.5
 
 
 @contextmanager

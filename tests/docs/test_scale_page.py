@@ -1,5 +1,6 @@
 """What docs/scale.md tells to type is run as it stands, with small logs and the offline judge."""
 
+import importlib.util
 import json
 import os
 import re
@@ -7,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,23 +106,26 @@ def test_the_loop_of_waves_ends_when_all_is_whole(folder: Path) -> None:
     assert states == {"scored"}
 
 
-def test_rows_of_ray_data_llm_are_answers_to_the_questions(folder: Path) -> None:
+def load_ray_functions() -> dict[str, Any]:
+    """Define what the page gives to Ray Data LLM, without Ray."""
     code = find_block("python", "vLLMEngineProcessorConfig")
     functions = "".join(re.findall(r"^def .*?^\n(?=\S)", code, re.MULTILINE | re.DOTALL))
-    page: dict[str, Any] = {}
+    page: dict[str, Any] = {"json": json, "Path": Path}
     exec(functions, page)
-    read_question: Callable[[Any], Any] = page["read_question"]
-    write_answer: Callable[[Any], Any] = page["write_answer"]
+    return page
 
-    def answer(path: Path) -> Iterator[str]:
-        for line in path.read_text().splitlines():
-            row = json.loads(line)
-            asked = read_question(row)
-            schema = asked["sampling_params"]["structured_outputs"]["json"]
-            key = json.dumps([asked["messages"], schema], sort_keys=True)
-            choice = make_answer("", schema, key)["response"]["body"]["choices"][0]
-            given = {"generated_text": choice["message"]["content"], "num_input_tokens": 100}
-            yield json.dumps(write_answer({**row, **given, "num_generated_tokens": 10}))
+
+def generate(row: dict[str, Any]) -> dict[str, Any]:
+    """Answer a row as an engine of Ray Data LLM does: it adds what it generated."""
+    schema = json.loads(row["sampling_params"]["structured_outputs"]["json"])
+    key = json.dumps([row["messages"], schema], sort_keys=True)
+    choice = make_answer("", schema, key)["response"]["body"]["choices"][0]
+    given = {"generated_text": choice["message"]["content"], "num_input_tokens": 100}
+    return {**row, **given, "num_generated_tokens": 10}
+
+
+def measure_in_waves(folder: Path, answer_all: Callable[[Path], None]) -> None:
+    """Measure until nothing waits, with somebody who answers all questions of a wave."""
 
     def measure() -> int:
         return measure_shards(
@@ -131,12 +135,76 @@ def test_rows_of_ray_data_llm_are_answers_to_the_questions(folder: Path) -> None
 
     waves = 0
     while measure():
-        for path in (folder / "wave" / "questions").iterdir():
-            (folder / "wave" / "answers" / path.name).write_text("\n".join(answer(path)) + "\n")
+        answer_all(folder / "wave")
         waves += 1
     assert waves > 1
     states = {each["state"] for each in read_tables(folder / "results")["conversations"]}
     assert states == {"scored"}
+
+
+def test_rows_of_ray_data_llm_are_answers_to_the_questions(folder: Path) -> None:
+    page = load_ray_functions()
+
+    def answer_all(wave: Path) -> None:
+        for path in (wave / "questions").iterdir():
+            for text in path.read_text().splitlines():
+                row = {"text": text, "path": str(path)}
+                found = page["write_answer"](generate({**row, **page["read_question"](row)}))
+                with (wave / "answers" / found["name"]).open("a") as file:
+                    file.write(found["answer"] + "\n")
+
+    measure_in_waves(folder, answer_all)
+
+
+def test_an_answer_of_ray_data_llm_that_was_cut_says_so() -> None:
+    write_answer = load_ray_functions()["write_answer"]
+    row = {"custom_id": "a", "path": "/w/0.jsonl", "generated_text": "{", "num_input_tokens": 1}
+    for tokens, end in ((99, "stop"), (100, "length")):
+        found = write_answer({**row, "num_generated_tokens": tokens, "max_tokens": 100})
+        choice = json.loads(found["answer"])["response"]["body"]["choices"][0]
+        assert choice["finish_reason"] == end
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None and "FAITHTUI_RAY" not in os.environ,
+    reason="Ray is not installed; .ci/wide runs this in an environment of its own",
+)
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # Ray's own, of the packages that it imports
+def test_ray_data_llm_takes_the_configuration_and_carries_questions_and_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of the page runs on a real Ray, but for the stages that need a GPU."""
+    import ray
+    from ray.data import llm
+    from ray.llm._internal.batch.processor.base import Processor
+
+    built: list[Any] = []
+
+    def generate_within(row: dict[str, Any]) -> dict[str, Any]:
+        return {name: generate(columns) for name, columns in row.items()}
+
+    def build(config: Any, **functions: Any) -> Any:
+        built.append(config)
+        made = Processor(config, [], **functions)
+        return lambda rows: rows.map(made.preprocess).map(generate_within).map(made.postprocess)
+
+    monkeypatch.setattr(llm, "build_processor", build)
+    monkeypatch.chdir(folder)
+    code = find_block("python", "vLLMEngineProcessorConfig")
+    paths = f"{ROOT}{os.pathsep}{Path(__file__).parent}"
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": paths}},
+    )
+    try:
+        measure_in_waves(folder, lambda wave: exec(code, {"__name__": "page"}))
+    finally:
+        ray.shutdown()
+    assert {type(each) for each in built} == {llm.vLLMEngineProcessorConfig}
+    assert built[0].engine_kwargs["max_model_len"] == 16384
 
 
 def test_the_page_names_no_option_that_is_not_there() -> None:

@@ -380,8 +380,10 @@ def _find_phantom_words(
 
 def _repeats_user(text: str, answer: str, before: Sequence[Turn], read: _TextReader) -> bool:
     """Whether a claim repeats what the user said, and not what the answer says."""
+    if _contains_verbatim(text, answer[:MOST_COMPARED]):
+        return False
     words = split_lowercase_words(text)
-    if len(words) < RUN_WORDS or _contains_verbatim(text, answer[:MOST_COMPARED]):
+    if len(words) < RUN_WORDS:
         return False
     origin = trace_claim_words_to_source(read(text), read(answer), ())
     if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):

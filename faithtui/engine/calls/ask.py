@@ -24,8 +24,8 @@ from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import (
+    QuestionKeys,
     ReplyCache,
-    compute_question_key,
     reply_from_stored,
 )
 from faithtui.engine.calls.reply_values import value_from_reply
@@ -132,7 +132,7 @@ class Asker:
         if pace.one_call:
             slots.resize(1)
         self._judge = judge
-        self._fingerprint = fingerprint or judge.fingerprint
+        self._keys = QuestionKeys(fingerprint or judge.fingerprint)
         self._replies = replies
         self._answers = (
             contextlib.nullcontext() if pace.answers is None else asyncio.Semaphore(pace.answers)
@@ -224,7 +224,7 @@ class Asker:
             raise
         except JudgeError as error:
             if self._breaker is not None:
-                key = compute_question_key(self._fingerprint, request)
+                key = self._keys.get_key(request)
                 self._breaker.record_question_error_or_stop(question.step, key, error)
             raise
 
@@ -265,7 +265,7 @@ class Asker:
                     ) from error
                 doublings += 1
                 request = replace(request, max_tokens=request.max_tokens * 2)
-                key = compute_question_key(self._fingerprint, request)
+                key = self._keys.get_key(request)
             except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
@@ -273,7 +273,7 @@ class Asker:
                     raise
                 repairs += 1
                 request = make_repair_request(request, question.prompt, error, repairs)
-                key = compute_question_key(self._fingerprint, request)
+                key = self._keys.get_key(request)
             else:
                 self._pass_stored_reply_to_listener(first, request)
                 return value
@@ -282,7 +282,7 @@ class Asker:
         """Tell whoever listens which reply a question got, in the last form it was asked in."""
         if self._on_answer is None:
             return
-        stored = self._replies.find(compute_question_key(self._fingerprint, last))
+        stored = self._replies.find(self._keys.get_key(last))
         if stored is not None:
             self._on_answer(first, stored.text)
 
@@ -300,7 +300,7 @@ class Asker:
         """
         form, doublings, repairs = request, 0, 0
         is_asked_again, answers = False, 0
-        first_key = key = compute_question_key(self._fingerprint, request)
+        first_key = key = self._keys.get_key(request)
         while True:
             self._on_question(key, form)
             if self._replies.find(key) is not None:
@@ -327,7 +327,7 @@ class Asker:
                 break  # nobody has looked at it yet
             if doublings > self._doublings or repairs > REPAIRS:
                 break
-            key = compute_question_key(self._fingerprint, form)
+            key = self._keys.get_key(form)
         return request, 0, 0, first_key
 
     def make_request(self, question: Question[Any]) -> JudgeRequest:

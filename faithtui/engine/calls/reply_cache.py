@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from faithtui.domain.ids import ItemId
 from faithtui.judges.base import (
@@ -16,6 +18,9 @@ from faithtui.judges.base import (
 )
 from faithtui.metrics.base import AnswerCount
 from faithtui.store.records import StoredReply
+
+_LATEST: Final = 64
+"""Questions whose keys are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,41 @@ def compute_question_key(fingerprint: str, request: JudgeRequest) -> str:
     ]
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+class QuestionKeys:
+    """Names the questions to one judge as `compute_question_key` does, and remembers the latest.
+
+    Windows ask again what the one before them asked, and its schema takes longest to write down.
+    """
+
+    def __init__(self, fingerprint: str) -> None:
+        """Prepare.
+
+        Args:
+            fingerprint: Of the judge that answers.
+        """
+        self._fingerprint = fingerprint
+        self._latest: OrderedDict[object, tuple[Mapping[str, object] | None, str]] = OrderedDict()
+        """Schema and key, by everything else that determines the answer."""
+
+    def get_key(self, request: JudgeRequest) -> str:
+        """Give the key of a question."""
+        rest = (
+            request.step,
+            request.system,
+            request.prompt,
+            request.max_tokens,
+            request.replicate,
+            tuple(image.sha256 for image in request.images),
+        )
+        found = self._latest.pop(rest, None)
+        if found is None or found[0] != request.schema:
+            found = request.schema, compute_question_key(self._fingerprint, request)
+        self._latest[rest] = found
+        if len(self._latest) > _LATEST:
+            self._latest.popitem(last=False)
+        return found[1]
 
 
 def make_stored_reply(

@@ -1,6 +1,6 @@
 """What is to be drawn of results, and whether it adds to what was drawn of them before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -146,11 +146,19 @@ def _sort_earlier_strata_keys_first(
     lost = [key for key in before.stratified_by if key not in keys]
     if lost:
         raise ConfigError(
-            f"sample {before.id} of these results was drawn by {', '.join(before.stratified_by)}; "
-            f"name {', '.join(lost)} in --stratify too, or leave it out to draw as before, or "
+            f"sample {before.id} of these results was drawn by "
+            f"{_join_names(before.stratified_by)}; name {_join_names(lost)} in --stratify too, or "
+            "leave it out to draw as before, or "
             "draw into another store with --store"
         )
     return (*before.stratified_by, *(key for key in keys if key not in before.stratified_by))
+
+
+def _join_names(names: Iterable[str]) -> str:
+    """Write names as --stratify takes them: one with a comma or a quotation mark in such marks."""
+    return ", ".join(
+        '"' + each.replace('"', '""') + '"' if {",", '"'} & set(each) else each for each in names
+    )
 
 
 def make_population_sample_name(plan: PopulationRequest) -> str:

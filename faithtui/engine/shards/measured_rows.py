@@ -4,10 +4,11 @@ Each record gives one row of conversations, whatever became of it: one that coul
 measured has a reason where the others have a score.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+from pydantic_core import to_json
 
 from faithtui.domain.conversation import Conversation, Passage, content_hash
 from faithtui.domain.label_sets import LabelSet, Polarity
@@ -232,4 +233,4 @@ def _compute_uncertainty(verdicts: list[Verdict], labels: LabelSet) -> float:
 
 
 def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return to_json(value, inf_nan_mode="constants").decode()

@@ -91,12 +91,16 @@ async def measure_on_ray(
                 )
             )
             stopping = asyncio.create_task(stop.wait())
+            watched = {consuming, stopping}
             while not consuming.done():
-                await asyncio.wait({consuming}, timeout=REPORT_S)
+                done, _ = await asyncio.wait(
+                    watched, timeout=REPORT_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                if stopping in done:
+                    watched.discard(stopping)
+                    await server.stop_workers.remote()
                 for each in await server.list_progress.remote():
                     on_progress(ShardOutcome(**each))
-                if stop.is_set():
-                    await server.stop_workers.remote()
             stopping.cancel()
             outcomes = await consuming
         finally:
@@ -121,7 +125,9 @@ def _open_cluster(address: str | None, workers: int) -> Iterator[Any]:
             ray.init(address=address, logging_level="ERROR", log_to_driver=False, **own)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ConfigError(
-                f"the Ray cluster `{address}` cannot be reached: {error}; expected an address "
+                f"Ray cannot be begun on this machine: {error}; give the same command again"
+                if address is None
+                else f"the Ray cluster `{address}` cannot be reached: {error}; expected an address "
                 "such as auto or ray://HOST:10001"
             ) from error
     try:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from faithtui.engine.shards.results_schema import require_pyarrow
 from faithtui.engine.shards.written_folders import WrittenFolders
-from faithtui.errors import ConfigError, InputError
+from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
@@ -68,7 +68,8 @@ class Shard:
         """Read its records one after the other; only a few are held at a time.
 
         Raises:
-            InputError: It cannot be read, or not on; no reader recognises it, or several do.
+            FileUnreadable: The system does not give its bytes, or no more of them.
+        InputError: What it holds cannot be read, or not on; no reader recognises it, or several do.
             ConfigError: There is no format of the name that was given.
         """
         with self._open_local_copy() as path:
@@ -113,7 +114,9 @@ class Shard:
                     _copy_file(self.address, path)
                 else:
                     _copy_row_groups(self.address, self.groups, path)
-            except (OSError, require_pyarrow().ArrowException) as error:
+            except OSError as error:
+                raise FileUnreadable(f"cannot be read: {error}", path=Path(self.address)) from error
+            except require_pyarrow().ArrowException as error:
                 raise InputError(f"cannot be read: {error}", path=Path(self.address)) from error
             yield path
 
@@ -348,7 +351,9 @@ def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
             file.seek(0)
             parquet = pyarrow.parquet.ParquetFile(file)
             rows = [parquet.metadata.row_group(n).num_rows for n in range(parquet.num_row_groups)]
-    except (pa.ArrowException, OSError) as error:
+    except pa.ArrowException:
+        return [shard]  # whoever measures it says what is wrong
+    except OSError as error:
         raise InputError(f"cannot be read as Parquet: {error}", path=Path(shard.address)) from error
     if sum(rows) <= size:
         return [shard]

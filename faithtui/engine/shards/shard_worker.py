@@ -52,6 +52,7 @@ from faithtui.engine.shards.table_files import write_table_files
 from faithtui.engine.shards.table_reader import count_failed_conversations
 from faithtui.errors import (
     FaithtuiError,
+    FileUnreadable,
     ImageHostNotAllowed,
     InputError,
     JudgeError,
@@ -85,7 +86,8 @@ class ShardOutcome:
     cost_usd: float | None = 0.0
     """None: the price of a call is not known."""
     problem: str | None = None
-    """Why it ended early; None: it did not, or somebody ended it."""
+    """Why it ended early, or has one failed row in place of all; None: neither, or somebody ended
+    it."""
     error_code: int = 0
     """The exit code that the problem stands for; 0 without one."""
     stops_all: bool = False
@@ -124,7 +126,7 @@ async def measure_shard_async(
 
     Raises:
         ShardTaken: Another worker has it.
-        InputError: It cannot be read at all.
+        FileUnreadable: The system does not give its bytes, or no more of them.
         ConfigError: Metric or judge cannot be used.
         ExportError: The results cannot be written.
     """
@@ -204,6 +206,7 @@ class _ShardWork:
         """Questions that are in a file."""
         self._records: Iterator[tuple[int, ParsedRecord]] = iter(())
         self._problem: JudgeUnusable | None = None
+        self._file_problem: str | None = None
         self.is_read_to_end = False
         """Every record of the shard is finished."""
 
@@ -244,6 +247,9 @@ class _ShardWork:
                 self.is_read_to_end = True
             except JudgeUnusable as error:
                 self._problem = error
+            except FileUnreadable:
+                await session.drain()
+                raise
             except asyncio.CancelledError:
                 if not stop.is_set():
                     raise
@@ -258,8 +264,11 @@ class _ShardWork:
     def _iter_unfinished_records(self) -> Generator[tuple[int, ParsedRecord]]:
         """Give the records that are not finished; where a file breaks off, one that says why.
 
+        A file of which nobody can read anything is such a record alone: it stays as it is, so that
+        its shard would else be under way for ever.
+
         Raises:
-            InputError: Nothing of the file can be read.
+            FileUnreadable: The system does not give its bytes, and may do so later.
         """
         number, line = -1, 0
         try:
@@ -267,9 +276,11 @@ class _ShardWork:
                 line = record.line
                 if not self._journal.is_finished(number):
                     yield number, record
+        except FileUnreadable:
+            raise
         except InputError as error:
             if number < 0:
-                raise
+                self._file_problem = str(error)
             number += 1
             if not self._journal.is_finished(number):
                 yield number, ParsedRecord(error.line or line + 1, None, 0, 0, error)
@@ -321,7 +332,7 @@ class _ShardWork:
             tokens_in=tally.tokens_in,
             tokens_out=tally.tokens_out,
             cost_usd=None if tally.unpriced else tally.cost_nusd / NUSD,
-            problem=None if self._problem is None else str(self._problem),
+            problem=self._file_problem if self._problem is None else str(self._problem),
             error_code=0 if self._problem is None else self._problem.exit_code,
             stops_all=self._problem is not None,
             waiting=self.waiting,

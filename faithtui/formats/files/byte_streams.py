@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from faithtui.errors import InputError
+from faithtui.errors import FileUnreadable, InputError
 from faithtui.formats.images import STDIN
 
 HEAD_BYTES: Final = 1 << 16
@@ -142,7 +142,9 @@ def _read_available_bytes(raw: IO[bytes]) -> bytes:
 def make_read_error(path: Path, error: Exception) -> InputError:
     """Say that a file cannot be read, and why."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return InputError(f"cannot be read: {reason}", path=path)
+    # A packed file that is damaged is an error of its own library, which has no number.
+    kind = InputError if getattr(error, "errno", None) is None else FileUnreadable
+    return kind(f"cannot be read: {reason}", path=path)
 
 
 def _decompress_and_recode_to_utf8(

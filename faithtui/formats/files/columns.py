@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from faithtui.domain.limits import COLUMNS_ROW, MB
-from faithtui.errors import InputError
+from faithtui.errors import FileUnreadable, InputError
 from faithtui.formats.files.arrow_batches import read_arrow_batches
 from faithtui.formats.files.parquet_copy import (
     Footer,
@@ -82,12 +82,13 @@ def read_parquet_or_arrow_rows(path: Path, head: bytes) -> Iterator[dict[str, An
         ValueError,
     ) as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:  # nothing else is written
-            raise InputError(
+            raise FileUnreadable(
                 "is copied into smaller pieces to be read, and there is no room for the "
                 f"copy in {tempfile.gettempdir()}; make some, or set TMPDIR to a folder that has",
                 path=path,
             ) from error
-        raise InputError(
+        is_of_system = isinstance(error, OSError) and error.errno is not None
+        raise (FileUnreadable if is_of_system else InputError)(
             f"cannot be read as Parquet or Arrow: {error}; it may be cut off", path=path
         ) from error
     except InputError as error:

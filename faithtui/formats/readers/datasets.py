@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from faithtui.errors import InputError
+from faithtui.errors import FormatUnknown, InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
@@ -109,7 +109,8 @@ def open_file_and_detect_format(
         The data set, and the open file to read it from.
 
     Raises:
-        InputError: It cannot be read, or no reader or several recognise it.
+        InputError: It cannot be read.
+        FormatUnknown: No reader or several recognise it.
         ConfigError: There is no format of the name that was given.
     """
     file = RecordFile(path, choice.renames)
@@ -130,7 +131,7 @@ def _choose_reader_for_file(
     else:
         reader = get_reader_by_name(choice.name)
         if choice.name == LINES_ALONE and sample.kind is not FileKind.LINES:
-            raise InputError(
+            raise FormatUnknown(
                 f"is {sample.kind}; expected one JSON object a line, as --format {LINES_ALONE} "
                 "says",
                 path=sample.path,

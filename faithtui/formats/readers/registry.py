@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
-from faithtui.errors import ConfigError, InputError
+from faithtui.errors import ConfigError, FormatUnknown
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.readers import (
     deepeval,
@@ -85,7 +85,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
     """Say what a file is.
 
     Raises:
-        InputError: No reader or several recognise it.
+        FormatUnknown: No reader or several recognise it.
     """
     found = [
         DetectedFormat(each, reason)
@@ -98,10 +98,10 @@ def detect_format(sample: Sample) -> DetectedFormat:
         case [only]:
             return only
         case []:
-            raise InputError(_describe_unknown_format(sample), path=sample.path)
+            raise FormatUnknown(_describe_unknown_format(sample), path=sample.path)
         case _:
             candidates = "; ".join(f"`{each.reader.name}`: {each.reason}" for each in found)
-            raise InputError(
+            raise FormatUnknown(
                 f"may be several formats ({candidates}); say which: `--format "
                 f"{found[0].reader.name}`",
                 path=sample.path,

@@ -48,7 +48,7 @@ from faithtui.judges.embedded.weights import NO_RECALIBRATION, Calibration
 
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
-_KEPT_TRUTHS: Final = 4_000
+_KEPT_TRUTHS: Final = 2_000
 """Truths whose words are remembered; windows overlap, so most are read many times."""
 _YIELD_EVERY: Final = 50
 """Sentences indexed, a millisecond or two of work, before others get a turn."""
@@ -83,7 +83,7 @@ class OfflineAnswers:
         self._calibration = calibration
         self._before_step = before_step
         self._contexts: OrderedDict[tuple[str, ...], SentenceIndex] = OrderedDict()
-        self._tokenised_truths: dict[str, tuple[TokenisedSentence, ...]] = {}
+        self._tokenised_truths: OrderedDict[str, tuple[TokenisedSentence, ...]] = OrderedDict()
 
     def clear_caches(self) -> None:
         """Give the memory back."""
@@ -255,9 +255,8 @@ class OfflineAnswers:
     async def _tokenise_text(self, text: str) -> tuple[TokenisedSentence, ...]:
         """The sentences of a truth, or of a whole document, with their words."""
         if (kept := self._tokenised_truths.get(text)) is not None:
+            self._tokenised_truths.move_to_end(text)
             return kept
-        if len(self._tokenised_truths) >= _KEPT_TRUTHS:
-            self._tokenised_truths.clear()
         sentences: list[TokenisedSentence] = []
         for number, span in enumerate(split_sentences(text), start=1):
             sentences.append(tokenise_sentence(text, span))
@@ -265,6 +264,8 @@ class OfflineAnswers:
                 await self._let_others_run()
         found = tuple(sentences)
         self._tokenised_truths[text] = found
+        while len(self._tokenised_truths) > _KEPT_TRUTHS:
+            self._tokenised_truths.popitem(last=False)
         return found
 
     async def _list_first_distinct_texts(

@@ -9,11 +9,13 @@ import pytest
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.judging.tasks import ExplainScore
+from faithtui.engine.calls import reply_cache
 from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.ask import DOUBLINGS, Asker
 from faithtui.engine.calls.reply_cache import (
     MemoryReplyCache,
     QuestionContext,
+    QuestionKeys,
     compute_question_key,
 )
 from faithtui.engine.calls.send import (
@@ -236,6 +238,24 @@ def test_a_key_changes_with_everything_that_determines_the_answer(change: dict[s
     other_task = replace(request, task=ExplainScore(0.0, ("x",)))
     assert compute_question_key("a", request) == compute_question_key("a", other_task)
     assert len(compute_question_key("a", request)) == 64
+    keys = QuestionKeys("a")
+    for each in (request, replace(request, **change), other_task, request):
+        assert keys.get_key(each) == compute_question_key("a", each)
+
+
+def test_keys_of_the_latest_questions_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+
+    def note(fingerprint: str, request: JudgeRequest) -> str:
+        computed.append(request.prompt)
+        return compute_question_key(fingerprint, request)
+
+    monkeypatch.setattr(reply_cache, "compute_question_key", note)
+    monkeypatch.setattr(reply_cache, "_LATEST", 2)
+    keys = QuestionKeys("a")
+    for prompt in "abacab":
+        keys.get_key(JudgeRequest("reason", question().task, "", prompt, {"type": "object"}, 9))
+    assert computed == ["a", "b", "c", "b"]
 
 
 def test_a_key_can_be_made_of_any_text() -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,9 @@ from faithtui.engine.shards.manifest import read_manifest
 from faithtui.engine.shards.measure_shards import select_shards, sum_reply_costs_of_results
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome
-from faithtui.errors import ConfigError, ExportError, InputError
+from faithtui.errors import ConfigError, ExportError, FileUnreadable, InputError
+from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.formats.readers.protocol import ParsedRecord
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import TALKS, read_rows, read_tables, write_lines
 from tests.engine.willing_server import willing_server
@@ -133,9 +135,18 @@ def test_one_part_after_another_gives_what_one_command_gives(tmp_path: Path) -> 
     assert read_tables(tmp_path / "parts") == read_tables(tmp_path / "at once")
 
 
-def test_a_shard_that_cannot_be_read_leaves_the_others_whole(tmp_path: Path) -> None:
+def test_a_shard_that_cannot_be_read_leaves_the_others_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = write_source(tmp_path / "s", 2)
-    (source / "0.jsonl").write_text("prose and nothing else\n")
+    read = Shard.read
+
+    def read_or_refuse(shard: Shard, choice: FormatChoice) -> Iterator[ParsedRecord]:
+        if shard.name == "0.jsonl":
+            raise FileUnreadable("cannot be read: Permission denied", path=Path(shard.address))
+        return read(shard, choice)
+
+    monkeypatch.setattr(Shard, "read", read_or_refuse)
     summary = measure_shards(source, tmp_path / "r")
     assert (summary.shards, summary.whole, summary.is_whole) == (2, 1, False)
     (problem,) = summary.problems
@@ -143,12 +154,24 @@ def test_a_shard_that_cannot_be_read_leaves_the_others_whole(tmp_path: Path) -> 
     assert [each.error_code for each in summary.outcomes] == [3, 0]
 
 
+def test_a_file_of_prose_is_whole_and_the_command_says_what_is_wrong_with_it(
+    tmp_path: Path,
+) -> None:
+    source = write_source(tmp_path / "s", 2)
+    (source / "0.jsonl").write_text("prose and nothing else\n")
+    summary = measure_shards(source, tmp_path / "r")
+    assert (summary.shards, summary.whole, summary.failed) == (2, 2, 1)
+    (problem,) = summary.problems
+    assert "0.jsonl" in problem
+    assert measure_shards(source, tmp_path / "r").outcomes == ()
+
+
 def test_an_empty_file_is_a_whole_shard_only_where_its_format_has_such(tmp_path: Path) -> None:
     write_lines(tmp_path / "s" / "a.jsonl")
     (tmp_path / "s" / "b.jsonl").write_text("")
     (tmp_path / "s" / "c.parquet").write_text("")
     summary = measure_shards(tmp_path / "s", tmp_path / "r")
-    assert (summary.shards, summary.whole) == (3, 2)
+    assert (summary.shards, summary.whole, summary.failed) == (3, 3, 1)
     assert "c.parquet: is empty, as no Parquet or Arrow file is" in summary.problems[0]
 
 

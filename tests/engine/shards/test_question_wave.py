@@ -11,6 +11,7 @@ import pytest
 
 from faithtui import measure_shards
 from faithtui.engine.shards.measure_shards import MeasureSummary
+from faithtui.engine.shards.results_schema import get_table_file
 from faithtui.engine.shards.shard_source import list_shards
 from faithtui.errors import ConfigError, InputError
 from tests.engine.building import conversation
@@ -232,7 +233,7 @@ def test_a_manifest_of_somebody_else_in_the_folder_of_a_wave_is_a_log(tmp_path: 
     logs = write_source(tmp_path / "logs")
     (logs / "w").mkdir()
     (logs / "w" / "manifest.json").write_text("{}")
-    for _ in range(2):
+    for whole in (1, 1):
         summary = measure_shards(
             logs,
             tmp_path / "r",
@@ -240,5 +241,5 @@ def test_a_manifest_of_somebody_else_in_the_folder_of_a_wave_is_a_log(tmp_path: 
             base_url="http://127.0.0.1:9/v1",
             wave=logs / "w",
         )
-        names = [each.shard for each in summary.outcomes]
-        assert names == ["0.jsonl", "1.jsonl", "w__manifest.json"]
+        assert (summary.shards, summary.whole) == (3, whole)
+        assert get_table_file(tmp_path / "r", "conversations", "w__manifest.json").exists()

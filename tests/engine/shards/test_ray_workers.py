@@ -65,6 +65,9 @@ def started(
         env={**os.environ, MARK: str(results), "FAITHTUI_HOME": str(results.parent / "home")},
         stdout=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background of a shell, an interrupt is ignored, and Python
+        # leaves it so.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         yield process

@@ -170,10 +170,17 @@ def test_an_address_that_nobody_can_open_is_refused(tmp_path: Path) -> None:
         list_shards("gopher://old/logs")
 
 
-def test_a_parquet_file_that_is_damaged_is_told_when_it_is_to_be_cut(tmp_path: Path) -> None:
-    (tmp_path / "log.parquet").write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(InputError, match="cannot be read as Parquet"):
-        list_shards(tmp_path, shard_size=10)
+def test_a_parquet_file_that_is_damaged_is_not_cut_and_keeps_no_other_from_being(
+    tmp_path: Path,
+) -> None:
+    write_rows(tmp_path / "good.parquet", 4, 2)
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing more")
+    names = [each.name for each in list_shards(tmp_path, shard_size=2)]
+    assert names == [
+        "bad.parquet",
+        "good.parquet.row-0000000000",
+        "good.parquet.row-0000000002",
+    ]
 
 
 def test_a_shard_size_below_one_is_refused(tmp_path: Path) -> None:

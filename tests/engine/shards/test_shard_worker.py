@@ -8,7 +8,9 @@ import shutil
 import stat
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,10 @@ from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_f
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.table_reader import iter_measured_rows
-from faithtui.errors import ExportError, InputError, JudgeError, JudgeRefused
+from faithtui.errors import ExportError, FileUnreadable, JudgeError, JudgeRefused
 from faithtui.formats.images import MAX_IMAGES
+from faithtui.formats.readers.datasets import FormatChoice
+from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.embedded import answers
 from faithtui.output_files import move_into_place
@@ -205,12 +209,69 @@ async def test_a_file_that_breaks_off_ends_in_a_row_that_says_so(tmp_path: Path)
     assert "parcels.json" in rows[3]["reason"]
 
 
-async def test_a_file_that_nobody_can_read_is_no_shard_that_is_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("p.jsonl", '{"id": "1", "turns": [\n{"id": "2", "tur\n', "is not JSON"),
+        ("p.jsonl", "prose and nothing else\n", "is text that begins with"),
+        ("p.jsonl", '{"a": 1}\n{"a": 2}\n', "in no format that is known here"),
+        ("p.jsonl", '{"id": "1", "turns": 7}\n', "in no format that is known here"),
+        ("p.json", "[5, 6]", "is text that begins with"),
+        ("p.csv", 'id,turns\nx,"open\n', "is not CSV"),
+        ("p.parquet", "PAR1, and then nothing", "it may be cut off"),
+        ("p.parquet", "", "is empty"),
+        ("p.jsonl.gz", "\x1f\x8b\x08, and then nothing", "p.jsonl.gz"),
+    ],
+)
+async def test_a_file_of_which_nobody_can_read_anything_is_one_failed_row(
+    tmp_path: Path, name: str, text: str, reason: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="latin-1")
+    (shard,) = list_shards(tmp_path / name, shard_size=1)
+    outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
+    assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 1, 1)
+    (row,) = read_rows(tmp_path / "r", "conversations")
+    assert (row["state"], row["conversation"]) == ("failed", None)
+    assert reason in row["reason"]
+    assert reason in (outcome.problem or "")
+
+
+async def test_lines_of_which_none_can_be_read_are_a_failed_row_each(tmp_path: Path) -> None:
+    shard = write_shard(tmp_path, ["{broken"] * 40 + [TALKS[0]])
+    outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
+    assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 41, 40)
+
+
+async def test_a_file_that_the_system_does_not_give_is_no_shard_that_is_whole(
+    tmp_path: Path,
+) -> None:
     shard = write_shard(tmp_path)
     (tmp_path / "parcels.jsonl").unlink()
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(FileUnreadable, match="cannot be read"):
         await measure_into(tmp_path / "r", shard, CountingJudge())
     assert not get_table_file(tmp_path / "r", "conversations", shard.name).exists()
+
+
+async def test_a_file_that_the_system_gives_no_more_of_is_read_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = write_shard(tmp_path)
+    judge, read = CountingJudge(), Shard.read
+
+    def read_two(shard: Shard, choice: FormatChoice) -> Iterator[ParsedRecord]:
+        yield from islice(read(shard, choice), 2)
+        raise FileUnreadable("cannot be read: Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Shard, "read", read_two)
+        with pytest.raises(FileUnreadable, match="Input/output error"):
+            await measure_into(tmp_path / "r", shard, judge)
+    assert not list(list_finished_shards(tmp_path / "r"))
+    assert (await measure_into(tmp_path / "r", shard, judge)).failed == 0
+    whole = CountingJudge()
+    await measure_into(tmp_path / "whole", shard, whole)
+    assert read_tables(tmp_path / "r") == read_tables(tmp_path / "whole")
+    assert len(judge.asked) == len(whole.asked)  # what was on its way was kept
 
 
 async def test_two_workers_cannot_have_one_shard(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.domain.conversation import Span
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.domain.judging.tasks import (
     ConcludeReasons,
@@ -29,8 +30,10 @@ from faithtui.domain.judging.tasks import (
     SupportAnswer,
     Task,
 )
+from faithtui.domain.text.sentences import split_sentences
 from faithtui.judges import embedded
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, StopReason, Usage
+from faithtui.judges.embedded import answers
 from faithtui.judges.embedded.embedded_judge import (
     OfflineJudge,
     evidence,
@@ -147,6 +150,25 @@ async def test_a_reply_costs_nothing_and_tells_its_latency() -> None:
 async def test_truths_are_the_sentences_of_each_document_once_and_in_order() -> None:
     reply = await answer(ExtractTruths(documents=(f"{BAKERY} {TRUTHS[0]}", "", "- One.\n- One.")))
     assert reply == {"d0": list(TRUTHS), "d1": [], "d2": ["One."]}
+
+
+async def test_it_forgets_the_texts_that_were_not_used_for_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def note(text: str) -> list[Span]:
+        read.append(text)
+        return split_sentences(text)
+
+    monkeypatch.setattr(answers, "_KEPT_TRUTHS", 2)
+    monkeypatch.setattr(answers, "_KEPT_CONTEXTS", 1)
+    monkeypatch.setattr(answers, "split_sentences", note)
+    asked = answers.OfflineAnswers()
+    first, second, third = TRUTHS
+    for truths in ((first, second), (second, third), (first,), (third,)):
+        await asked.answer(JudgeClaims(("It sells bread.",), truths))
+    assert read == [first, second, third, first]
 
 
 async def test_a_limit_keeps_the_first_truths_of_each_document() -> None:

@@ -34,7 +34,7 @@ def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
         print_to_stderr(make_visible_line(f"shard {each.shard}: {each.problem}"))
     if len(problems) > _MOST_PROBLEMS:
         more = plural(len(problems) - _MOST_PROBLEMS, "more shard")
-        print_to_stderr(f"{more} ended early; --json has the reason of each")
+        print_to_stderr(f"{more} with a problem; --json has the reason of each")
     if with_line:
         print_text(make_visible_line(_format_totals(summary)))
     if summary.waiting:

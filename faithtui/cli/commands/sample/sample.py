@@ -1,5 +1,6 @@
 """`faithtui sample`: draw claims of measured results into a store, to speak of all of them."""
 
+import csv
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +61,8 @@ def sample(
         typer.Option(
             metavar="NAMES",
             help="Strata made of verdict, source, turn, score, uncertainty, keys of the metadata, "
-            "or several with commas. [as drawn before, or verdict]",
+            "or several with commas; a key that has one stands in quotation marks, as in "
+            "'verdict,\"city, country\"'. [as drawn before, or verdict]",
         ),
     ] = None,
     seed: Annotated[
@@ -131,8 +133,19 @@ def _parse_population_design(name: str | None) -> "PopulationDesign | None":
 
 
 def _split_names_at_commas(text: str) -> tuple[str, ...]:
-    """Read names with commas between them; "" is none."""
-    return tuple(each.strip() for each in text.split(",")) if text.strip() else ()
+    """Read names with commas between them, as in a line of CSV; "" is none.
+
+    Raises:
+        ConfigError: A quotation mark is not closed.
+    """
+    if text.count('"') % 2:
+        raise ConfigError(
+            f"--stratify {text} has a quotation mark that is not closed; a name with a comma or a "
+            "quotation mark stands in such marks, and one within them is written twice: "
+            "'verdict,\"city, country\"'"
+        )
+    (names,) = csv.reader([text.strip()], skipinitialspace=True)
+    return tuple(each.strip() for each in names)
 
 
 def _print_sample(found: "PopulationSample") -> None:

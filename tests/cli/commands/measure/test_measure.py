@@ -65,7 +65,7 @@ def test_json_has_every_count_and_every_shard(cli: Cli, source: Path) -> None:
     assert found.json["calls"] == sum(each["calls"] for each in found.json["outcomes"]) > 0
 
 
-def test_rows_that_failed_end_with_5_and_a_file_that_cannot_be_read_with_3(
+def test_rows_that_failed_end_with_5_and_a_file_of_prose_is_told_too(
     cli: Cli, source: Path
 ) -> None:
     write_lines(source / "0.jsonl", ["{broken", TALKS[0]])
@@ -74,10 +74,10 @@ def test_rows_that_failed_end_with_5_and_a_file_that_cannot_be_read_with_3(
     assert "1 failed, with the reason in their rows" in found.out
     (source / "1.jsonl").write_text("prose\n")
     found = cli("measure", source, "-o", source.parent / "b")
-    assert found.code == 3
+    assert found.code == 5
     assert "shard 1.jsonl: " in found.err
-    assert "1 of 2 shards whole" in found.out
-    assert "the same command goes on where this one stopped" in found.err
+    assert "2 of 2 shards whole" in found.out
+    assert "the same command goes on where this one stopped" not in found.err
 
 
 def test_other_settings_into_the_same_folder_end_with_2(cli: Cli, source: Path) -> None:
@@ -172,11 +172,11 @@ def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
     ]
 
 
-def test_of_many_shards_that_end_early_the_first_say_why(cli: Cli, tmp_path: Path) -> None:
+def test_of_many_files_that_cannot_be_read_the_first_say_why(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     for number in range(13):
         (tmp_path / "logs" / f"{number:02}.jsonl").write_bytes(b"\x00\xff not text")
     found = cli("measure", tmp_path / "logs", "-o", tmp_path / "results")
-    assert found.code == 3
+    assert found.code == 5
     assert found.err.count("shard 0") == 10
-    assert "3 more shards ended early; --json has the reason of each" in found.err
+    assert "3 more shards with a problem; --json has the reason of each" in found.err

@@ -1,13 +1,18 @@
 """`faithtui sample`: what it prints, and what it refuses."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from faithtui import measure_shards
 from faithtui.agreement.documents.markdown_report import escape_markdown
+from faithtui.cli.commands.sample.sample import _split_names_at_commas
 from tests.cli.conftest import Cli
+from tests.engine.building import conversation
 from tests.engine.results_folder import make_population, write_results
+from tests.engine.shards.shard_files import write_lines
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +58,46 @@ def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("", ()),
+        (" verdict , team ", ("verdict", "team")),
+        ('verdict, "city, country" ,team', ("verdict", "city, country", "team")),
+        ('"the ""old"" key"', ('the "old" key',)),
+    ],
+)
+def test_names_of_strata_are_written_as_in_a_line_of_csv(
+    written: str, names: tuple[str, ...]
+) -> None:
+    assert _split_names_at_commas(written) == names
+
+
+def test_a_key_of_the_metadata_may_have_a_comma(cli: Cli, tmp_path: Path) -> None:
+    talks = [
+        replace(conversation(f"{number}", 1), metadata={"city, country": city})
+        for number, city in enumerate(["Bergen, Norway", "Oslo, Norway"] * 3)
+    ]
+    write_lines(tmp_path / "logs.jsonl", talks)
+    measure_shards(tmp_path / "logs.jsonl", tmp_path / "results")
+    options = ("--size", "4", "--store", tmp_path / "review.db", "--json")
+    keys = 'verdict,"city, country"'
+    first = cli("sample", tmp_path / "results", "--stratify", keys, *options)
+    assert first.code == 0, first.err
+    found = json.loads(first.out)
+    assert found["stratified_by"] == ["verdict", "city, country"]
+    assert len(found["strata"]) == 2
+    second = cli("sample", tmp_path / "results", "--stratify", "verdict", *options)
+    assert second.code == 2
+    assert 'name "city, country" in --stratify too' in second.err
+
+
+@pytest.mark.parametrize(
     ("options", "code", "words"),
     [
         (("--design", "clever"), 2, "--design is `clever`; expected one of simple, stratified"),
         (("--size", "0"), 2, "--size is 0; expected 1 or more"),
         (("--stratify", "verdict,,x"), 2, "nothing between two commas"),
+        (("--stratify", 'verdict,"city'), 2, "has a quotation mark that is not closed"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
