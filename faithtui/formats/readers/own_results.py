@@ -4,6 +4,7 @@ Tools keep it beside their own score, under `faithtui` in the metadata; see
 `formats/writers/answer_results.py`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")
+_LOOKS_ESCAPED: Final = re.compile("%(?=2F|25)")
 
 
 def find_faithtui_details(record: Mapping[str, object]) -> Mapping[str, object] | None:
@@ -33,7 +35,28 @@ def make_exported_conversation_name(source: object, key: object, *, is_one_of_se
         key: Its id there.
         is_one_of_several: Whether the export has several data sets, which may use the same ids.
     """
-    return f"{source}/{key}" if is_one_of_several else str(key)
+    return _join_source_and_key(source, key) if is_one_of_several else str(key)
+
+
+def make_exported_answer_name(answer: Mapping[str, object]) -> str:
+    """Name a conversation that is made of one exported answer.
+
+    Args:
+        answer: Has `source`, `conversation` and `turn` of where the answer stands.
+    """
+    name = _join_source_and_key(answer.get("source"), answer.get("conversation"))
+    return f"{name}:{answer.get('turn')}"
+
+
+def _join_source_and_key(source: object, key: object) -> str:
+    """Join two names so that no other two give the same.
+
+    `c` of the data set `a/b` is `a%2Fb/c`, and `b/c` of the data set `a` is `a/b/c`. Data sets
+    without a slash keep their name as it is, but for one with `%2F` or `%25` in it, which would
+    look like the name of another.
+    """
+    escaped = _LOOKS_ESCAPED.sub("%25", str(source)).replace("/", "%2F")
+    return f"{escaped}/{key}"
 
 
 def restore_exported_answer(
@@ -53,7 +76,7 @@ def restore_exported_answer(
         return
     first = own[0]
     turn = first.get("turn")
-    draft.key = f"{first.get('source')}/{first.get('conversation')}:{turn}"
+    draft.key = make_exported_answer_name(first)
     if isinstance(metadata, dict):
         # Positions there are those of the whole conversation.
         per_turn = metadata.get(PER_TURN)
