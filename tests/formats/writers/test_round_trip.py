@@ -18,6 +18,7 @@ from faithtui.domain.run_export import (
     ExportClaim,
     ExportConversation,
     ExportPassage,
+    ExportRepeat,
     ExportTurn,
     ExportVerdict,
     ExportWindow,
@@ -129,6 +130,17 @@ def talks(draw: st.DrawFn) -> ExportConversation:
                 number, tuple(range(position + 1)), 0.5, "scored", "why", AT, verdicts, ("A truth",)
             )
         )
+    claims = [
+        each._replace(
+            repeats=tuple(
+                ExportRepeat(later, each.verdict, each.word, each.reason)
+                for later in range(each.window + 1, answers)
+            )
+        )
+        if each.window is not None
+        else each
+        for each in claims
+    ]
     per_turn = {
         str(2 * number + 1): {"trace_id": f"{number + 1:032x}", "span_id": f"{number + 1:016x}"}
         for number in range(answers)

@@ -23,6 +23,24 @@ def test_a_file_is_named_with_what_it_was_taken_for_and_why(cli: Cli) -> None:
     )
 
 
+def test_a_file_without_the_options_of_its_judge_is_told_of(cli: Cli, tmp_path: Path) -> None:
+    """ragas saves what a metric said, and not with which options."""
+    said = {"statements": [{"statement": "It sails.", "verdict": 1, "reason": "so"}]}
+    row = {
+        "metric_input": {"user_input": "When?", "response": "It sails."},
+        "metric_output": 1.0,
+        "is_accepted": True,
+        "prompts": {"p": {"prompt_input": {}, "prompt_output": said, "edited_output": None}},
+    }
+    path = tmp_path / "annotated.json"
+    path.write_text(json.dumps({"faithfulness": [row]}), encoding="utf-8")
+    done = cli("import", path)
+    assert done.code == 0
+    assert "the file does not say which options the judge had" in done.out
+    without = cli("import", FOLDER / "llamaindex_evaluation_results.json")
+    assert "options" not in without.out  # a verdict on a whole answer is its score
+
+
 def test_all_files_of_the_folder_come_in(cli: Cli) -> None:
     done = cli("import", FOLDER, "--json")
     assert (done.code, done.json["refused"]) == (0, 0)
