@@ -71,6 +71,9 @@ class ImportedRun:
     why_defaults: str | None = None
     """Why the options in the file cannot be used here; None: they can, or there are none."""
 
+    superseded: int = 0
+    """Verdicts that differ from a later one of the judge on the same answer, which counts."""
+
     @property
     def are_options_missed(self) -> bool:
         """Whether scores may be other than the judge's because its options are not known.
@@ -94,16 +97,21 @@ class _RunName(NamedTuple):
         known = self.options is not None or self.why_defaults is not None
         return json.dumps(list(self) if known else [self.judge, self.metric], sort_keys=True)
 
-    def make_run(self, conversations: int) -> ImportedRun:
-        """Describe the run."""
+    def make_run(self, said: RecordGroups) -> ImportedRun:
+        """Describe the run by what the judge said, by key of the conversation."""
         changed = None
         if self.options is not None:
             changed = drop_default_options(self.metric, self.options)
         return ImportedRun(
             f"{JUDGE}{self.judge}",
             self.metric,
-            conversations,
+            said.count_keys(),
             options=changed,
+            superseded=sum(
+                _count_superseded(said.list_records_of_key(key)) for key in said.list_keys()
+            )
+            if self.metric == ANSWERS
+            else 0,
             why_defaults=self.why_defaults,
         )
 
@@ -194,7 +202,7 @@ class VerdictCollector:
         found = []
         for name in self._groups.list_keys():
             with self._group_by_conversation(name) as said:
-                found.append(_RunName(*json.loads(name)).make_run(said.count_keys()))
+                found.append(_RunName(*json.loads(name)).make_run(said))
         return tuple(found)
 
     def create_missing_runs(self, store: Store) -> tuple[ImportedRun, ...]:
@@ -214,7 +222,7 @@ class VerdictCollector:
             )
             before = known.get(fingerprint)
             with self._group_by_conversation(group) as said, RecordGroups() as keys:
-                run = named.make_run(said.count_keys())
+                run = named.make_run(said)
                 if before is None or before.state is not RunState.DONE:
                     ids = self._list_judged_conversation_ids(store, said, keys)
                     if ids:
@@ -256,6 +264,15 @@ class VerdictCollector:
                 keys.add(str(number), key)
                 found.append(number)
         return found
+
+
+def _count_superseded(records: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+    """Count the verdicts on answers that another one comes behind, of content hash and fields."""
+    by_turn: dict[int, set[str]] = {}
+    for _, value in records:
+        if "claims" not in value:
+            by_turn.setdefault(value["turn"], set()).add(json.dumps(value, sort_keys=True))
+    return sum(len(each) - 1 for each in by_turn.values())
 
 
 def _judgement_to_dict(judgement: ImportedJudgement) -> dict[str, Any]:

@@ -235,6 +235,11 @@ def _format_run(run: "ImportedRun") -> list[str]:
         f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
         f"{run.metric}{number}{f', {options}' if options else ''}"
     ]
+    if run.superseded:
+        lines.append(
+            f"    {plural(run.superseded, 'verdict')} left out: the judge gave another one on the "
+            "same answer, and the last counts"
+        )
     if run.why_defaults is not None:
         lines.append(f"    its scores follow from the default options: {run.why_defaults}")
     elif run.are_options_missed:
@@ -300,6 +305,7 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
                         "run": run.run,
                         "options": None if run.options is None else dict(run.options),
                         "why_defaults": run.why_defaults,
+                        "superseded": run.superseded,
                     }
                     for run in each.runs
                 ],

@@ -164,3 +164,24 @@ def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: 
     kept = cli("import", path)
     assert "2 new" in kept.out
     assert "both are kept; --merge-equal stores one" in kept.err
+
+
+def test_equal_answers_without_an_id_lose_nothing_in_silence(cli: Cli, tmp_path: Path) -> None:
+    """Rows without an id are one conversation: metadata and verdicts of the first remain."""
+    row = {"query": "When?", "response": "At nine.", "contexts": ["It sails at nine."]}
+    said = [
+        {**row, "passing": True, "feedback": "YES", "site": "north"},
+        {**row, "passing": False, "feedback": "NO", "site": "south"},
+        {**row, "passing": False, "feedback": "NO", "site": "south"},
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(said), encoding="utf-8")
+    dry = cli("import", "--dry-run", path)
+    assert "1 verdict left out: the judge gave another one on the same answer" in dry.out
+    done = cli("import", path)
+    assert "1 new, 2 unchanged" in done.out
+    assert "1 verdict left out: the judge gave another one on the same answer" in done.out
+    assert "2 times: a conversation is there already, with the same turns and other" in done.out
+    again = cli("import", path, "--json").json["files"][0]
+    assert list(again["remarks"].values()) == [2]
+    assert again["runs"][0]["superseded"] == 1
