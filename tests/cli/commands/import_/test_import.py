@@ -185,3 +185,16 @@ def test_equal_answers_without_an_id_lose_nothing_in_silence(cli: Cli, tmp_path:
     again = cli("import", path, "--json").json["files"][0]
     assert list(again["remarks"].values()) == [2]
     assert again["runs"][0]["superseded"] == 1
+
+
+def test_a_file_that_was_cut_off_leaves_the_others_of_its_data_set(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """UTF-16 that ends in the middle of a character cannot be read on."""
+    text = (FOLDER / "langsmith_feedback.jsonl").read_text(encoding="utf-8")
+    cut = tmp_path / "feedback.jsonl"
+    cut.write_bytes(text.encode("utf-16")[:-101])
+    done = cli("import", cut, FOLDER / "langsmith_runs.jsonl")
+    assert done.code == 3
+    assert "1 new" in done.out
+    assert "feedback.jsonl: is UTF-16 that cannot be decoded" in done.err
