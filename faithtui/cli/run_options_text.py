@@ -38,12 +38,21 @@ def describe_differing_options(runs: Mapping["RunId", "RunSpec"]) -> Sequence[st
     return notes
 
 
+def format_option_values(options: Mapping[str, object]) -> str:
+    """Write options as `--option` takes them."""
+    return " ".join(_format_options_by_name(options).values())
+
+
 def _format_changed_options_by_name(run: "RunSpec") -> dict[str, str]:
     from faithtui.tui.metric_view import list_changed_options
 
+    return _format_options_by_name(list_changed_options(run))
+
+
+def _format_options_by_name(options: Mapping[str, object]) -> dict[str, str]:
     return {
         make_visible_line(name): make_visible_line(f"{name}={_format_option_value(value)}")
-        for name, value in list_changed_options(run).items()
+        for name, value in options.items()
     }
 
 

@@ -4,12 +4,21 @@ A judge that was run elsewhere is a judge of its own here: its verdicts are neve
 labels, nor with those of a judge that was asked from here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.text.location import find_closest_text_index
 from faithtui.domain.windows import Window
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedMetric:
+    """The metric whose verdicts they are, as an export from here names it."""
+
+    key: str
+    options: Mapping[str, object]
+    """JSON values; what is not in it has its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,8 @@ class ImportedVerdict:
     reason: str | None = None
     label: str | None = None
     """What the word means, where that is known; counts before all else."""
+    metric: ImportedMetric | None = None
+    """None: nobody knows which it was, or with which options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,16 @@ class ImportedWindow:
     reason: str | None = None
     position: int | None = None
     """Of the window, where it is known."""
+    state: str | None = None
+    """Where its score does not follow from its claims: `failed`, `skipped` or `undefined`, with
+    the reason why. Without position and claims it is that of the conversation."""
+    metric: ImportedMetric | None = None
+    """None: nobody knows which it was, or with which options."""
+
+    @property
+    def is_state_of_conversation(self) -> bool:
+        """Whether it says of the whole conversation that it failed or was skipped."""
+        return self.state is not None and self.position is None and not self.claims
 
 
 ImportedJudgement = ImportedVerdict | ImportedWindow
@@ -89,12 +110,16 @@ def match_logs_to_windows(
     answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
     if not answers or not windows:
         return {}
-    named = [(each, _find_named_window(each, windows)) for each in logged]
+    named = [
+        (each, _find_named_window(each, windows))
+        for each in logged
+        if not each.is_state_of_conversation
+    ]
     logged = [each for each, position in named if position is None]
     placed: dict[int, ImportedWindow] = {}
     for each, position in named:
         if position is not None:
-            placed[position] = _append_claims_of_second_log(placed.get(position), each)
+            placed[position] = join_logs_of_window(placed.get(position), each)
     if placed:
         windows = [each for each in windows if each.position not in placed]
     texts = [turns[place].content for place in answers]
@@ -130,15 +155,20 @@ def _find_named_window(logged: ImportedWindow, windows: Sequence[Window]) -> int
     return next((each.position for each in windows if turns <= set(each.turns)), None)
 
 
-def _append_claims_of_second_log(
-    first: ImportedWindow | None, second: ImportedWindow
-) -> ImportedWindow:
+def join_logs_of_window(first: ImportedWindow | None, second: ImportedWindow) -> ImportedWindow:
     """Put the claims of another log of the same window behind those of the first."""
     if first is None:
         return second
     if any(each.turn is None for each in (*first.claims, *second.claims)):
         return first
-    return replace(first, claims=first.claims + second.claims)
+    return replace(
+        first,
+        claims=first.claims + second.claims,
+        truths=first.truths or second.truths,
+        surplus=first.surplus + second.surplus,
+        state=first.state or second.state,
+        reason=first.reason or second.reason,
+    )
 
 
 def _find_last_repeated_answer(logged: ImportedWindow, answers: Sequence[str]) -> int:

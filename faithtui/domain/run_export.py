@@ -7,7 +7,7 @@ and of copies of it, name the same conversation, claim and label alike.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -86,6 +86,15 @@ class ExportEvidence(NamedTuple):
     document: str | None
 
 
+class ExportRepeat(NamedTuple):
+    """What a window after its home window says of a claim."""
+
+    window: int
+    verdict: str | None
+    word: str | None
+    reason: str | None
+
+
 class ExportClaim(NamedTuple):
     """A claim with the judge's verdict and every annotator's label."""
 
@@ -118,6 +127,8 @@ class ExportClaim(NamedTuple):
     stratum: str | None
     probability: float | None
     """Of being in the sample of the export; None: it is not in it."""
+    repeats: tuple[ExportRepeat, ...] = ()
+    """What the windows behind its home window say of it, in order."""
 
 
 class ExportVerdict(NamedTuple):
@@ -143,6 +154,8 @@ class ExportWindow(NamedTuple):
     """Of every claim in view; () where only home windows were asked for."""
     truths: tuple[str, ...] = ()
     """In view, in reading order; () as before."""
+    surplus: tuple[str | None, ...] = ()
+    """Labels beyond the last claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +205,8 @@ class ExportRun:
     """Name of the sample that weights are of; None: no claim was drawn."""
     data_sets: int = 1
     """How many its conversations are of; two may use the same ids."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """All options of its metric, JSON values: with them the same verdicts give the same scores."""
 
     @property
     def threshold(self) -> float | None:

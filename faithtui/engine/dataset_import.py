@@ -5,7 +5,7 @@ One bad line or one unreadable file never stops the others; what was refused is 
 
 import contextlib
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,11 @@ from faithtui.formats.readers.datasets import (
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
+
+_OTHER_METADATA: Final = (
+    "a conversation is there already, with the same turns and other metadata; what is there stays, "
+    "and the other metadata is left out"
+)
 
 REFUSALS_KEPT = 10_000
 """Refusals that are told one by one; a file with more is a file in another format."""
@@ -384,6 +389,9 @@ class _ImportPass:
                 ]
                 log.log_conversations_not_added(batch.places, settled, unanswered)
                 verdicts.add_batch(batch.conversations, batch.verdicts, kept, settled.merged)
+                dataset.notes.remarks.update(
+                    self._count_metadata_left_out(batch.conversations, settled.unchanged_keys)
+                )
                 count = replace(
                     count,
                     read=count.read + len(batch.places) + len(batch.errors),
@@ -409,6 +417,18 @@ class _ImportPass:
             unread_labels=tuple(labels.list_labels_without_verdict()),
             runs=judged,
         )
+
+    def _count_metadata_left_out(
+        self, conversations: Mapping[str, Conversation], unchanged: Collection[str]
+    ) -> dict[str, int]:
+        """Count the conversations that are there already with other metadata, with a remark."""
+        if self._store is None or not unchanged:
+            return {}
+        other = self._store.conversations.list_keys_with_other_metadata(
+            conversations[next(iter(unchanged))].source,
+            {key: conversations[key].metadata for key in unchanged},
+        )
+        return {_OTHER_METADATA: len(other)} if other else {}
 
     def _read_dataset(
         self, dataset: DatasetFile, opened: Mapping[Path, RecordFile]

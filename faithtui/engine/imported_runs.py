@@ -12,26 +12,29 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.imported_verdicts import (
     ImportedClaim,
     ImportedJudgement,
+    ImportedMetric,
     ImportedVerdict,
     ImportedWindow,
     match_logs_to_windows,
 )
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.location import find_closest_text_index, find_span
 from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.domain.windows import Window
+from faithtui.errors import FaithtuiError
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.metrics.base import Metric
 from faithtui.metrics.findings import WindowFindings, assess_window, has_context
-from faithtui.metrics.registry import build, options_to_json
+from faithtui.metrics.registry import build, drop_default_options, options_to_json
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store
@@ -62,6 +65,55 @@ class ImportedRun:
     conversations: int
     run: RunId | None = None
     """None: it is there already, or nothing was written."""
+    options: Mapping[str, object] | None = None
+    """Options of the metric that differ from its defaults; None: the file does not say which
+    options the run had, so that scores are those of the defaults."""
+    why_defaults: str | None = None
+    """Why the options in the file cannot be used here; None: they can, or there are none."""
+
+    superseded: int = 0
+    """Verdicts that differ from a later one of the judge on the same answer, which counts."""
+
+    @property
+    def are_options_missed(self) -> bool:
+        """Whether scores may be other than the judge's because its options are not known.
+
+        Those of verdicts on whole answers follow from the verdicts alone.
+        """
+        return self.options is None and self.metric == CLAIMS
+
+
+class _RunName(NamedTuple):
+    """What is told apart as a run of its own; its JSON is the key of what is collected."""
+
+    judge: str
+    metric: str
+    options: Mapping[str, object] | None = None
+    """None: nobody knows them, or they cannot be used."""
+    why_defaults: str | None = None
+
+    def to_json(self) -> str:
+        """Write it; without options as earlier versions named it, which fingerprints depend on."""
+        known = self.options is not None or self.why_defaults is not None
+        return json.dumps(list(self) if known else [self.judge, self.metric], sort_keys=True)
+
+    def make_run(self, said: RecordGroups) -> ImportedRun:
+        """Describe the run by what the judge said, by key of the conversation."""
+        changed = None
+        if self.options is not None:
+            changed = drop_default_options(self.metric, self.options)
+        return ImportedRun(
+            f"{JUDGE}{self.judge}",
+            self.metric,
+            said.count_keys(),
+            options=changed,
+            superseded=sum(
+                _count_superseded(said.list_records_of_key(key)) for key in said.list_keys()
+            )
+            if self.metric == ANSWERS
+            else 0,
+            why_defaults=self.why_defaults,
+        )
 
 
 class VerdictCollector:
@@ -74,6 +126,7 @@ class VerdictCollector:
     def __init__(self, source: str) -> None:
         self._source = source
         self._groups = RecordGroups()
+        self._judged_units: dict[str, str | FaithtuiError] = {}
 
     def __enter__(self) -> Self:
         """Give the collector."""
@@ -109,18 +162,47 @@ class VerdictCollector:
                 continue
             hashed = content_hash(conversations[key].turns)
             for each in given:
-                metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
-                # An export of an imported judge's run names it with the prefix already.
-                name = json.dumps([each.judge.removeprefix(JUDGE), metric])
-                self._groups.add(name, [stored_as.get(key, key), hashed, _judgement_to_dict(each)])
+                name = self._name_run(each)
+                if name is not None:
+                    said = [stored_as.get(key, key), hashed, _judgement_to_dict(each)]
+                    self._groups.add(name.to_json(), said)
+
+    def _name_run(self, judgement: ImportedJudgement) -> _RunName | None:
+        """Say which run a judgement is of; None: it says nothing of answers."""
+        # An export of an imported judge's run names it with the prefix already.
+        judge = judgement.judge.removeprefix(JUDGE)
+        default, given = ANSWERS, "answer"
+        if isinstance(judgement, ImportedWindow):
+            # A window without claims says of any metric that it has no score there.
+            default, given = CLAIMS, "claim" if judgement.claims else ""
+        if judgement.metric is None:
+            return _RunName(judge, default)
+        judged = self._find_judged_unit(judgement.metric)
+        if isinstance(judged, FaithtuiError):
+            return _RunName(judge, default, None, str(judged)) if given else None
+        if given and given != judged:
+            why = f"{judgement.metric.key} judges no {given}s"
+            return _RunName(judge, default, None, why)
+        if judged == "statement":
+            return None
+        return _RunName(judge, judgement.metric.key, judgement.metric.options)
+
+    def _find_judged_unit(self, metric: ImportedMetric) -> str | FaithtuiError:
+        """Find what a metric judges; an error where it or its options are not known here."""
+        name = json.dumps([metric.key, metric.options], sort_keys=True)
+        if name not in self._judged_units:
+            try:
+                self._judged_units[name] = build(metric.key, metric.options).spec.judges
+            except FaithtuiError as error:
+                self._judged_units[name] = error
+        return self._judged_units[name]
 
     def list_runs_to_create(self) -> tuple[ImportedRun, ...]:
         """Say which runs would be made."""
         found = []
         for name in self._groups.list_keys():
-            judge, metric = json.loads(name)
             with self._group_by_conversation(name) as said:
-                found.append(ImportedRun(f"{JUDGE}{judge}", metric, said.count_keys()))
+                found.append(_RunName(*json.loads(name)).make_run(said))
         return tuple(found)
 
     def create_missing_runs(self, store: Store) -> tuple[ImportedRun, ...]:
@@ -134,23 +216,23 @@ class VerdictCollector:
         known = {each.spec.judge_fingerprint: each for each in store.runs.rows()}
         found = []
         for group in self._groups.list_keys():
-            judge, metric = json.loads(group)
-            name = f"{JUDGE}{judge}"
+            named = _RunName(*json.loads(group))
             fingerprint = _hash_imported_judgements(
-                self._source, name, self._groups.list_records_of_key(group)
+                self._source, named, self._groups.list_records_of_key(group)
             )
             before = known.get(fingerprint)
             with self._group_by_conversation(group) as said, RecordGroups() as keys:
-                run = ImportedRun(name, metric, said.count_keys())
+                run = named.make_run(said)
                 if before is None or before.state is not RunState.DONE:
                     ids = self._list_judged_conversation_ids(store, said, keys)
                     if ids:
+                        metric = build(named.metric, named.options or {})
                         run_id = (
-                            _create_run(store, self._source, name, metric, fingerprint, ids)
+                            _create_run(store, self._source, run.judge, metric, fingerprint, ids)
                             if before is None
                             else before.id
                         )
-                        _save_judgements_and_close_run(store, run_id, build(metric, {}), said, keys)
+                        _save_judgements_and_close_run(store, run_id, metric, said, keys)
                         run = replace(run, conversations=len(ids), run=run_id)
             found.append(run)
         return tuple(found)
@@ -184,26 +266,37 @@ class VerdictCollector:
         return found
 
 
+def _count_superseded(records: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+    """Count the verdicts on answers that another one comes behind, of content hash and fields."""
+    by_turn: dict[int, set[str]] = {}
+    for _, value in records:
+        if "claims" not in value:
+            by_turn.setdefault(value["turn"], set()).add(json.dumps(value, sort_keys=True))
+    return sum(len(each) - 1 for each in by_turn.values())
+
+
 def _judgement_to_dict(judgement: ImportedJudgement) -> dict[str, Any]:
     """Make fields of a judgement.
 
-    Turns and labels that nobody knows are left out, so that runs of earlier imports keep their
-    fingerprint.
+    Turns, labels and states that nobody knows are left out, so that runs of earlier imports keep
+    their fingerprint. The metric is in the name of the run.
     """
-    fields = asdict(judgement)
+    fields = asdict(replace(judgement, metric=None))
     for each in (fields, *fields.get("claims", ())):
-        for name in ("turn", "label"):
+        for name in ("turn", "label", "state", "metric"):
             if each.get(name, "") is None:
                 del each[name]
     return fields
 
 
-def _hash_imported_judgements(source: str, judge: str, values: Iterable[object]) -> str:
+def _hash_imported_judgements(source: str, run: _RunName, values: Iterable[object]) -> str:
     """Name what a judge said of a data set, so that the same is not imported twice.
 
-    It is the hash of the JSON of source, judge and values, of which one is held at a time.
+    It is the hash of the JSON of source, judge and values, of which one is held at a time; of a run
+    whose options are known, its name stands for the judge.
     """
-    found = hashlib.sha256(f"[{json.dumps(source)}, {json.dumps(judge)}, [".encode())
+    judge = json.dumps(f"{JUDGE}{run.judge}") if run.options is None else run.to_json()
+    found = hashlib.sha256(f"[{json.dumps(source)}, {judge}, [".encode())
     for place, each in enumerate(values):
         separator = ", " if place else ""
         found.update(f"{separator}{json.dumps(each, sort_keys=True)}".encode())
@@ -215,17 +308,18 @@ def _create_run(
     store: Store,
     source: str,
     judge: str,
-    metric_key: str,
+    metric: Metric[Any],
     fingerprint: str,
     conversations: Collection[ConversationId],
 ) -> RunId:
-    metric = build(metric_key, {})
+    options = options_to_json(metric)
     spec = RunSpec(
         sources=(source,),
         metric=metric.spec.key,
         metric_version=metric.spec.version,
         peer=metric.spec.peer,
-        options=options_to_json(metric),
+        options=options,
+        strategy=str(options.get("strategy", "evidence")),
         rule=metric.rule,
         judge=judge,
         judge_fingerprint=fingerprint,
@@ -259,9 +353,17 @@ def _save_judgements_and_close_run(
             ]
             for assessment in make_imported_assessments(conversation, metric, values):
                 store.runs.save_window(item.id, assessment)
-            store.runs.score_and_finish_item(item.id, ItemState.DONE, None)
+            store.runs.score_and_finish_item(item.id, *_choose_item_state(values))
         last = items[-1].id
     store.runs.set_state(run, RunState.DONE)
+
+
+def _choose_item_state(values: Sequence[Mapping[str, Any]]) -> tuple[ItemState, str | None]:
+    """Say how a conversation ended, and why if it is not done."""
+    for value in values:
+        if "claims" in value and _make_imported_window(value).is_state_of_conversation:
+            return ItemState(value["state"]), value["reason"]
+    return ItemState.DONE, None
 
 
 def make_imported_assessments(
@@ -282,22 +384,23 @@ def make_imported_assessments(
         return []
     if metric.spec.judges == "answer":
         return _make_answer_assessments(conversation, metric, windows, values)
-    logged = [
-        ImportedWindow(
-            **{
-                **value,
-                "claims": tuple(ImportedClaim(**claim) for claim in value["claims"]),
-                "truths": tuple(value["truths"]),
-                "surplus": tuple(value["surplus"]),
-            }
-        )
-        for value in values
-    ]
-    placed = match_logs_to_windows(logged, windows, conversation.turns)
+    logged = map(_make_imported_window, values)
+    placed = match_logs_to_windows(list(logged), windows, conversation.turns)
     return [
         _make_window_assessment(conversation, metric, windows[position], placed[position])
         for position in sorted(placed)
     ]
+
+
+def _make_imported_window(fields: Mapping[str, Any]) -> ImportedWindow:
+    return ImportedWindow(
+        **{
+            **fields,
+            "claims": tuple(ImportedClaim(**claim) for claim in fields["claims"]),
+            "truths": tuple(fields["truths"]),
+            "surplus": tuple(fields["surplus"]),
+        }
+    )
 
 
 def _make_window_assessment(
@@ -330,8 +433,19 @@ def _make_window_assessment(
         surplus=tuple(labels.find_label_name_for_word(each) for each in imported.surplus),
         reason=imported.reason,
         without_context=not has_context(conversation, window),
+        **_make_state_fields(imported.state, imported.reason),
     )
     return assess_window(metric.rule, found, window)
+
+
+def _make_state_fields(state: str | None, reason: str | None) -> dict[str, Any]:
+    """Give the fields of `WindowFindings` that say why there is no score; {} where there is one."""
+    names = {
+        ScoreState.FAILED: "failure",
+        ScoreState.SKIPPED: "skipped",
+        ScoreState.UNDEFINED: "undefined",
+    }
+    return {field: reason or state for known, field in names.items() if state == known}
 
 
 def _make_truth(text: str, passages: Sequence[str]) -> Truth:
@@ -349,11 +463,18 @@ def _make_answer_assessments(
     windows: Sequence[Window],
     values: Sequence[Mapping[str, Any]],
 ) -> list[Assessment]:
-    by_turn = {each.turn: each for each in (ImportedVerdict(**value) for value in values)}
+    by_turn = {
+        each.turn: each
+        for each in (ImportedVerdict(**value) for value in values if "claims" not in value)
+    }
+    states = {value["position"]: value for value in values if "claims" in value}
     found = []
     for window in windows:
         said = next((by_turn[turn] for turn in reversed(window.turns) if turn in by_turn), None)
         if said is None:
+            if window.position in states:
+                log = _make_imported_window(states[window.position])
+                found.append(_make_window_assessment(conversation, metric, window, log))
             continue
         label = _find_verdict_label(said, metric.spec.labels)
         word = said.word if said.word is not None else _format_score(said.score)

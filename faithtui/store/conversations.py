@@ -6,6 +6,7 @@ Ratings become claims with human labels, so that a person's word weighs the same
 given.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -182,6 +183,29 @@ class Conversations:
                 ):
                     if keys.get(row.key) == row.content_hash:
                         found[row.key] = ConversationId(row.id)
+        return found
+
+    def list_keys_with_other_metadata(
+        self, source: str, metadata: Mapping[str, Mapping[str, object]]
+    ) -> list[str]:
+        """List the conversations of a data set whose stored metadata is not the one given.
+
+        Args:
+            source: Name of the data set.
+            metadata: Metadata by key, JSON values.
+        """
+        found: list[str] = []
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(list(metadata)):
+                for row in connection.execute(
+                    select(conversation.c.key, conversation.c.details).where(
+                        conversation.c.source == replace_unstorable_characters(source),
+                        conversation.c.key.in_(some),
+                    )
+                ):
+                    given = metadata.get(row.key)
+                    if given is not None and row.details != json.loads(json.dumps(given)):
+                        found.append(row.key)
         return found
 
     def list_misread_labels(self) -> tuple[MisreadLabels, ...]:

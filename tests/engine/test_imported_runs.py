@@ -490,7 +490,8 @@ def test_a_score_too_large_for_a_number_gives_no_verdict_and_says_so(
 def test_a_run_of_an_earlier_import_is_known_again() -> None:
     """Its fingerprint is in stores: another way to make it would import every judge anew."""
     values = [["k", "h", {"b": 1.0, "a": None, "reason": 'café "x"'}], ["k2", "h", {}]]
-    found = imported_runs._hash_imported_judgements("zoë", "imported:j", iter(values))
+    run = imported_runs._RunName("j", imported_runs.CLAIMS)
+    found = imported_runs._hash_imported_judgements("zoë", run, iter(values))
     assert found == "imported/1 a8f4f1dafe184de886e982157db1c932"
 
 

@@ -4,6 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from typing import Final
 
 from faithtui.domain.run_export import ExportConversation
@@ -12,6 +13,18 @@ _log = logging.getLogger("faithtui.export")
 
 MOST_NAMED: Final = 20
 """Conversations that are named for one reason; the others are counted."""
+
+
+class LeftOutReason(StrEnum):
+    """Why a conversation or an answer is not written; how those are counted that are not named.
+
+    What a judge or a person wrote is in the line of the one it is of, and never here: every text
+    would be a reason of its own, and the lines as many as the conversations.
+    """
+
+    OTHER_SPLIT = "is not in the split that is exported"
+    NO_CLAIM = "has no claim"
+    NO_ID = "has an answer without the id that says where it belongs"
 
 
 class ExportLog:
@@ -26,7 +39,7 @@ class ExportLog:
         self._began = clock()
         self._read_s = 0.0
         self._read = 0
-        self._left_out: Counter[str] = Counter()
+        self._left_out: Counter[LeftOutReason] = Counter()
 
     def iter_and_time_reading(
         self, conversations: Iterable[ExportConversation]
@@ -42,11 +55,19 @@ class ExportLog:
             self._read += 1
             yield found
 
-    def log_left_out(self, conversation: ExportConversation, reason: str) -> None:
-        """Name a conversation, or one of its answers, that is not written."""
+    def log_left_out(
+        self, conversation: ExportConversation, reason: LeftOutReason, words: str
+    ) -> None:
+        """Name a conversation, or one of its answers, that is not written.
+
+        Args:
+            conversation: The conversation.
+            reason: Why; the first of each reason are named.
+            words: The same of this one.
+        """
         self._left_out[reason] += 1
         if self._left_out[reason] <= MOST_NAMED:
-            _log.debug("%s/%s %s", conversation.source, conversation.key, reason)
+            _log.debug("%s/%s %s", conversation.source, conversation.key, words)
 
     def log_omission_counts_and_times(self) -> None:
         """Tell how many were not named, and where time went."""

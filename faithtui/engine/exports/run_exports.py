@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.domain.splits import Split
-from faithtui.engine.exports.export_log import ExportLog
+from faithtui.engine.exports.export_log import ExportLog, LeftOutReason
 from faithtui.engine.review.samples.splits import read_split_rule
 from faithtui.errors import ConfigError, ExportError
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
@@ -144,12 +144,12 @@ class RunExporter:
         )
         for each in self.log.iter_and_time_reading(found):
             if rule is not None and rule.get_split_of_group(each.group) is not self.request.split:
-                self.log.log_left_out(each, f"is not in the {self.request.split} split")
+                words = f"is not in the {self.request.split} split"
+                self.log.log_left_out(each, LeftOutReason.OTHER_SPLIT, words)
                 continue
             if not each.claims:
-                self.log.log_left_out(
-                    each, f"({each.state}) has no claim{_format_reason_suffix(each)}"
-                )
+                words = f"({each.state}) has no claim{_format_reason_suffix(each)}"
+                self.log.log_left_out(each, LeftOutReason.NO_CLAIM, words)
             self.counts.conversations += 1
             yield each
 
@@ -292,9 +292,8 @@ class RunExporter:
                 self.counts.results += len(lines)
                 self.counts.without_ids += not lines
                 if not lines:
-                    self.log.log_left_out(
-                        each, f"has an answer (turn {result.turn + 1}) without {NEEDED_IDS[kind]}"
-                    )
+                    words = f"has an answer (turn {result.turn + 1}) without {NEEDED_IDS[kind]}"
+                    self.log.log_left_out(each, LeftOutReason.NO_ID, words)
                 yield from lines
 
 

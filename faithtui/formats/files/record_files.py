@@ -530,7 +530,7 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""
         raise InputError(
-            f"is not JSON: {error.msg} at character {error.colno}{ends}",
+            f"is not JSON: {error.msg.removesuffix(' at')} at character {error.colno}{ends}",
             path=path,
             line=error.lineno,
         ) from error

@@ -94,10 +94,19 @@ class DatasetFile:
     def _iterate_records_of_all_files(
         self, first: RecordFile, others: Mapping[Path, RecordFile]
     ) -> Iterator[FileRecord]:
-        yield from first
-        for path in self.paths[1:]:
-            with others.get(path) or RecordFile(path, self.choice.renames) as file:
-                yield from file
+        """Read them one behind the other; one that cannot be read on does not end the others."""
+        last = self.paths[-1]
+        for path in self.paths:
+            try:
+                if path == self.path:
+                    yield from first
+                else:
+                    with others.get(path) or RecordFile(path, self.choice.renames) as file:
+                        yield from file
+            except InputError as error:
+                if path == last:
+                    raise
+                yield FileRecord(path, error.line or 0, error.record, 0, 0, error)
 
 
 def open_file_and_detect_format(

@@ -10,11 +10,17 @@ Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
+from faithtui.domain.imported_verdicts import (
+    ImportedClaim,
+    ImportedJudgement,
+    ImportedVerdict,
+    ImportedWindow,
+    join_logs_of_window,
+)
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
@@ -132,26 +138,63 @@ def _read_case(
         draft = make_conversation_draft(fields, _ROW, options, collector)
     if isinstance(trace, dict):
         _add_trace(draft, AnySpelling(trace))
-    own = _take_faithtui_results(draft)
+    own, positions = _take_faithtui_results(draft)
+    for details in own:
+        position = details.get("turn")
+        # Exports of earlier versions have the verdicts of later windows in the log alone.
+        if positions is None and details.get("by") == "judge":
+            continue
+        if isinstance(position, int) and 0 <= position < len(draft.turns):
+            add_faithtui_result(draft, position, details)
     if own:
-        for details in own:
-            if details.get("by") == "annotator":  # the judge's verdicts are in the log
-                position = details.get("turn")
-                if isinstance(position, int) and 0 <= position < len(draft.turns):
-                    add_faithtui_result(draft, position, details)
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
-        _add_faithfulness_verdicts(draft, each, options, _list_claims_faithtui_wrote(own))
+        if positions is None or _FAITHFULNESS not in fold_key(str(each.value.get("name"))):
+            _add_faithfulness_verdicts(draft, each, options, _list_claims_faithtui_wrote(own))
+        else:
+            log = each.text_only_or_none("verbose_logs") or ""
+            _add_truths_and_reasons(draft, parse_verbose_log(log, ""), positions)
     return draft
 
 
-def _take_faithtui_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
-    """Take what faithtui wrote into the metadata of a case; [] where it did not."""
+def _add_truths_and_reasons(
+    draft: ConversationDraft, logged: Sequence[ImportedWindow], positions: Sequence[int]
+) -> None:
+    """Join the parts of each window of an export from here, with what its log alone has.
+
+    Args:
+        draft: The conversation.
+        logged: Windows of the log, in order.
+        positions: The position of each.
+    """
+    found: dict[int, ImportedWindow] = {}
+    others: list[ImportedJudgement] = []
+    for each in draft.verdicts:
+        if isinstance(each, ImportedWindow) and each.position is not None:
+            found[each.position] = join_logs_of_window(found.get(each.position), each)
+        else:
+            others.append(each)
+    if len(logged) == len(positions):  # a text that looks like a heading may make it another
+        for place, log in zip(positions, logged, strict=True):
+            if place in found:
+                reason = found[place].reason or log.reason
+                found[place] = replace(found[place], truths=log.truths, reason=reason)
+    draft.verdicts = [*(found[each] for each in sorted(found)), *others]
+
+
+def _take_faithtui_results(
+    draft: ConversationDraft,
+) -> tuple[list[Mapping[str, object]], list[int] | None]:
+    """Take what faithtui wrote into the metadata of a case; [] where it did not.
+
+    Returns:
+        Results of answers, and the positions of the windows; None where only the log has those.
+    """
     metadata = draft.metadata.get("metadata")
     own = metadata.get(OWN_KEY) if isinstance(metadata, dict) else None
     if not isinstance(metadata, dict) or not isinstance(own, dict):
-        return []
+        return [], None
     del draft.metadata["metadata"]
     if own.get("conversation") is not None:
         draft.key = make_exported_conversation_name(
@@ -160,7 +203,11 @@ def _take_faithtui_results(draft: ConversationDraft) -> list[Mapping[str, object
             is_one_of_several=own.get("data_sets", 1) != 1,
         )
     draft.metadata |= {key: each for key, each in metadata.items() if key != OWN_KEY}
-    return list_objects_or_empty(own.get("results"))
+    positions = own.get("windows")
+    return (
+        list_objects_or_empty(own.get("results")),
+        [each for each in positions if type(each) is int] if isinstance(positions, list) else None,
+    )
 
 
 def _list_claims_faithtui_wrote(own: Sequence[Mapping[str, object]]) -> frozenset[str]:

@@ -4,15 +4,22 @@ Tools keep it beside their own score, under `faithtui` in the metadata; see
 `formats/writers/answer_results.py`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
-from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
+from faithtui.domain.imported_verdicts import (
+    ImportedClaim,
+    ImportedMetric,
+    ImportedVerdict,
+    ImportedWindow,
+)
 from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")
+_LOOKS_ESCAPED: Final = re.compile("%(?=2F|25)")
 
 
 def find_faithtui_details(record: Mapping[str, object]) -> Mapping[str, object] | None:
@@ -33,7 +40,28 @@ def make_exported_conversation_name(source: object, key: object, *, is_one_of_se
         key: Its id there.
         is_one_of_several: Whether the export has several data sets, which may use the same ids.
     """
-    return f"{source}/{key}" if is_one_of_several else str(key)
+    return _join_source_and_key(source, key) if is_one_of_several else str(key)
+
+
+def make_exported_answer_name(answer: Mapping[str, object]) -> str:
+    """Name a conversation that is made of one exported answer.
+
+    Args:
+        answer: Has `source`, `conversation` and `turn` of where the answer stands.
+    """
+    name = _join_source_and_key(answer.get("source"), answer.get("conversation"))
+    return f"{name}:{answer.get('turn')}"
+
+
+def _join_source_and_key(source: object, key: object) -> str:
+    """Join two names so that no other two give the same.
+
+    `c` of the data set `a/b` is `a%2Fb/c`, and `b/c` of the data set `a` is `a/b/c`. Data sets
+    without a slash keep their name as it is, but for one with `%2F` or `%25` in it, which would
+    look like the name of another.
+    """
+    escaped = _LOOKS_ESCAPED.sub("%25", str(source)).replace("/", "%2F")
+    return f"{escaped}/{key}"
 
 
 def restore_exported_answer(
@@ -53,7 +81,7 @@ def restore_exported_answer(
         return
     first = own[0]
     turn = first.get("turn")
-    draft.key = f"{first.get('source')}/{first.get('conversation')}:{turn}"
+    draft.key = make_exported_answer_name(first)
     if isinstance(metadata, dict):
         # Positions there are those of the whole conversation.
         per_turn = metadata.get(PER_TURN)
@@ -62,11 +90,15 @@ def restore_exported_answer(
         if isinstance(details, dict):
             draft.turns[answer].details |= details
     for details in own:
-        add_faithtui_result(draft, answer, details)
+        add_faithtui_result(draft, answer, details, is_alone=True)
 
 
 def add_faithtui_result(
-    draft: ConversationDraft, position: int, details: Mapping[str, object]
+    draft: ConversationDraft,
+    position: int,
+    details: Mapping[str, object],
+    *,
+    is_alone: bool = False,
 ) -> None:
     """Add a judge's verdicts or an annotator's labels.
 
@@ -74,11 +106,12 @@ def add_faithtui_result(
         draft: The conversation.
         position: Of the answer in it.
         details: As `find_faithtui_details` gives them.
+        is_alone: Whether the answer is a conversation of its own here, and was part of one.
     """
     rater = str(details.get("rater") or "unknown")
     if details.get("by") == "judge":
         claims = [(position, each) for each in list_objects_or_empty(details.get("claims"))]
-        add_faithtui_verdicts(draft, rater, claims)
+        add_faithtui_verdicts(draft, rater, claims, details, is_alone=is_alone)
     else:
         for label in list_objects_or_empty(details.get("labels")):
             add_faithtui_label(draft, position, rater, label, label)
@@ -88,7 +121,9 @@ def add_faithtui_verdicts(
     draft: ConversationDraft,
     judge: str,
     claims: Sequence[tuple[int, Mapping[str, object]]],
-    window: int | None = None,
+    run: Mapping[str, object],
+    *,
+    is_alone: bool = False,
 ) -> None:
     """Add the verdicts on some claims; statements of documents are no claims here.
 
@@ -96,29 +131,76 @@ def add_faithtui_verdicts(
         draft: The conversation.
         judge: Who gave them.
         claims: Each with the position of its answer.
-        window: Position of the window that they are of; None: that of the answer.
+        run: Has `metric`, `options` and `window_states` of the run, and of one answer `state` and
+            `reason`; exports of earlier versions have the metric alone.
+        is_alone: As of `add_faithtui_result`.
     """
-    own = [(position, each) for position, each in claims if each.get("kind") == "claim"]
-    if own:
-        made = tuple(
-            ImportedClaim(
-                str(each.get("claim")),
-                _get_text_or_none(each.get("word")) or _get_text_or_none(each.get("verdict")),
-                _get_text_or_none(each.get("reason")),
-                position,
-                _get_text_or_none(each.get("verdict")),
-            )
-            for position, each in own
-        )
-        draft.verdicts.append(ImportedWindow(judge, made, position=window))
+    metric = _read_metric(run)
+    by_window: dict[int | None, list[ImportedClaim]] = {}
+    for position, each in claims:
+        if each.get("kind") == "claim":
+            home = None if is_alone else _get_integer_or_none(each.get("window"))
+            by_window.setdefault(home, []).append(_make_claim(position, each))
+            for repeat in () if is_alone else list_objects_or_empty(each.get("repeats")):
+                window = _get_integer_or_none(repeat.get("window"))
+                if window is not None:
+                    said = _make_claim(position, {**each, **repeat})
+                    by_window.setdefault(window, []).append(said)
+    found = [
+        ImportedWindow(judge, tuple(made), position=window, metric=metric)
+        for window, made in by_window.items()
+    ]
+    if metric is not None and is_alone and not claims:
+        found.append(_make_window_state(judge, metric, {**run, "window": 0}))
+    elif metric is not None and not is_alone:
+        states = list_objects_or_empty(run.get("window_states"))
+        found += [_make_window_state(judge, metric, each) for each in states]
+    draft.verdicts += [each for each in found if each not in draft.verdicts]
     for position, each in claims:
         if each.get("kind") == "answer":
             word = _get_text_or_none(each.get("word")) or _get_text_or_none(each.get("verdict"))
             reason = _get_text_or_none(each.get("reason"))
             label = _get_text_or_none(each.get("verdict"))
             draft.add_verdict(
-                ImportedVerdict(judge, position, word=word, reason=reason, label=label)
+                ImportedVerdict(
+                    judge, position, word=word, reason=reason, label=label, metric=metric
+                )
             )
+
+
+def _read_metric(run: Mapping[str, object]) -> ImportedMetric | None:
+    key, options = run.get("metric"), run.get("options")
+    if not isinstance(key, str) or not isinstance(options, Mapping):
+        return None
+    return ImportedMetric(key, dict(options))
+
+
+def _make_claim(position: int, claim: Mapping[str, object]) -> ImportedClaim:
+    return ImportedClaim(
+        str(claim.get("claim")),
+        _get_text_or_none(claim.get("word")) or _get_text_or_none(claim.get("verdict")),
+        _get_text_or_none(claim.get("reason")),
+        position,
+        _get_text_or_none(claim.get("verdict")),
+    )
+
+
+def _make_window_state(
+    judge: str, metric: ImportedMetric, state: Mapping[str, object]
+) -> ImportedWindow:
+    surplus = state.get("surplus")
+    return ImportedWindow(
+        judge,
+        surplus=tuple(str(each or "") for each in surplus) if isinstance(surplus, list) else (),
+        reason=_get_text_or_none(state.get("reason")),
+        position=_get_integer_or_none(state.get("window")),
+        state=_get_text_or_none(state.get("state")),
+        metric=metric,
+    )
+
+
+def _get_integer_or_none(value: object) -> int | None:
+    return value if type(value) is int else None
 
 
 def add_faithtui_label(

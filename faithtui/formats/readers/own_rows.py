@@ -143,6 +143,7 @@ def _read_cells(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any
         window = row["window"] = int(window)  # as tools write a column that has gaps
     if window is not None and type(window) is not int:
         raise ShapeError("window", "is no whole number")
+    row["window"] = window or 0
     return row
 
 
@@ -176,7 +177,7 @@ def _make_drafts(
     passages = _PassageFinder(rows)
     for message in list_objects_or_empty(first["messages"]):
         _add_message(draft, message, passages, options)
-    of_window: dict[tuple[str, int], list[tuple[int, dict[str, Any]]]] = {}
+    of_run: dict[tuple[str, object], list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
         position = row["turn"]
         if not isinstance(position, int) or not 0 <= position < len(draft.turns):
@@ -186,7 +187,8 @@ def _make_drafts(
             continue
         if row.get("judged"):
             judge = str(row.get("model") or row.get("judge") or "unknown")
-            of_window.setdefault((judge, row.get("window") or 0), []).append((position, row))
+            run = row.get("run_id") if isinstance(row.get("options"), dict) else None
+            of_run.setdefault((judge, run), []).append((position, row))
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects_or_empty(row.get("labels")):
@@ -195,8 +197,8 @@ def _make_drafts(
                 add_faithtui_label(draft, position, annotator, claim, label)
             else:
                 options.notes.remarks[_NOT_COUNTED] += 1
-    for (judge, window), claims in of_window.items():
-        add_faithtui_verdicts(draft, judge, claims, window)
+    for (judge, _), claims in of_run.items():
+        add_faithtui_verdicts(draft, judge, claims, claims[0][1])
     yield draft
 
 

@@ -17,6 +17,7 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.own_results import make_exported_answer_name
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import RowNames, make_conversation_draft
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
@@ -63,7 +64,7 @@ def _read_annotation(
     draft.metadata["target"] = fields.take("target")
     own = fields.take(OWN_KEY)
     if isinstance(own, Mapping):
-        draft.key = f"{own.get('source')}/{own.get('conversation')}:{own.get('turn')}"
+        draft.key = make_exported_answer_name(own)
     is_accepted = fields.take("is_accepted")
     answer = draft.last_answer
     prompts = fields.inner("prompts").value

@@ -31,6 +31,7 @@ from faithtui.domain.scores import (
 )
 from faithtui.formats.writers.flat_rows import format_utc_time
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
+from faithtui.formats.writers.window_states import list_repeats, list_window_states
 
 OWN_KEY: Final = "faithtui"
 """Key in the metadata of other tools under which details stand."""
@@ -157,21 +158,39 @@ class _Answer:
             explanation=score.reason or words or _describe_all_pass(len(judged)),
             at=max(times, default=window.judged_at if window and not judged else None),
             details={
+                "options": self._run.options,
+                "state": score.state.value,
+                "reason": score.reason,
                 "claims": [
                     {
                         "claim_id": each.id,
                         "kind": each.kind,
                         "claim": each.text,
                         "span": each.span,
+                        "window": each.window,
+                        "repeats": list_repeats(each),
                         "verdict": each.verdict,
                         "word": each.word,
                         "reason": each.reason,
                         "confidence": each.confidence,
                     }
                     for each in judged
-                ]
+                ],
+                "window_states": list_window_states(
+                    self._conversation, self._list_windows_that_end_here()
+                ),
             },
         )
+
+    def _list_windows_that_end_here(self) -> list[int]:
+        """List the windows of which this is the last answer: each is of one answer alone."""
+        turns = self._conversation.turns
+        return [
+            window.position
+            for window in self._conversation.windows
+            if self._turn
+            == max((each for each in window.turns if turns[each].role == "assistant"), default=None)
+        ]
 
     def _make_annotator_result(
         self, annotator: str, given: Sequence[tuple[ExportClaim, ExportLabel]]

@@ -90,6 +90,7 @@ def _make_case(
                 "source": conversation.source,
                 "conversation": conversation.key,
                 "data_sets": run.data_sets,
+                "windows": [each.position for each in conversation.windows],
                 "results": [each.details for each in list_answer_results(run, conversation)],
             },
         },

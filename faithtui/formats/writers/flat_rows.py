@@ -18,6 +18,7 @@ from faithtui.domain.run_export import (
     make_stable_uuid,
 )
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
+from faithtui.formats.writers.window_states import list_repeats, list_window_states
 
 Kind: TypeAlias = Literal[
     "text", "integer", "number", "flag", "time", "json", "passages", "evidence", "labels", "marks"
@@ -90,11 +91,20 @@ CLAIM_COLUMNS: Final = (
     FlatColumn("judge", "text", "name of the judge"),
     FlatColumn("model", "text", "the judge as it was asked for, such as `openai:gpt-6-luna`"),
     FlatColumn("prompts", "text", "digest of the judge's prompts"),
+    FlatColumn(
+        "options", "json", "options of the run's metric, such as `window_size`", is_shared=True
+    ),
     FlatColumn("judge_call", "text", "key of the stored reply that gave the verdict"),
     FlatColumn(
         "judged", "flag", "whether the run judged the claim; else it is here for its labels"
     ),
     FlatColumn("window", "integer", "first window that holds the claim, from 0"),
+    FlatColumn(
+        "repeats",
+        "json",
+        "later windows that hold it too: `window`, and `verdict`, `word`, `reason` where any of "
+        "them is not that of the first",
+    ),
     FlatColumn("verdict", "text", "the judge's label; none: it gave no readable one"),
     FlatColumn("word", "text", "what the judge wrote, letter for letter"),
     FlatColumn("reason", "text", "the judge's reason"),
@@ -116,6 +126,13 @@ CLAIM_COLUMNS: Final = (
         "every annotator's label, note and marked evidence; the fields are columns of the labels",
     ),
     *_OF_SAMPLE,
+    FlatColumn(
+        "window_states",
+        "json",
+        "windows of the conversation that have no claim, or no score of their claims: `window`, "
+        "`state`, `reason` of each",
+        is_shared=True,
+    ),
     FlatColumn("metadata", "json", "metadata of the conversation", is_shared=True),
 )
 """Of a file of claims."""
@@ -169,7 +186,8 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
     questions = _list_question_before_each_turn(conversation)
     messages = [_make_message(each) for each in conversation.turns]
     names = _TurnNames(conversation)
-    of_run = (run.id, run.number, run.metric, run.judge, run.model, run.prompts)
+    of_run = (run.id, run.number, run.metric, run.judge, run.model, run.prompts, run.options)
+    states = list_window_states(conversation)
     for claim in conversation.claims:
         shown = passages.get(claim.passages)
         if shown is None:
@@ -185,6 +203,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
             claim.judge_call,
             claim.judged,
             claim.window,
+            list_repeats(claim),
             claim.verdict,
             claim.word,
             claim.reason,
@@ -196,6 +215,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
             sum(each.is_counted for each in claim.labels),
             [make_label_fields(each) for each in claim.labels],
             *_make_sample_cells(run, claim),
+            states,
             conversation.metadata,
         )
 

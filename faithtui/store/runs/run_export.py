@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.domain.annotations import TIE
@@ -18,6 +18,7 @@ from faithtui.domain.run_export import (
     ExportEvidence,
     ExportLabel,
     ExportPassage,
+    ExportRepeat,
     ExportRun,
     ExportTurn,
     ExportVerdict,
@@ -112,6 +113,7 @@ class RunExports:
             labelled=row.labelled,
             sample=name,
             data_sets=data_sets,
+            options=spec.options,
         )
 
     def read_conversations(
@@ -273,6 +275,8 @@ class _Part(NamedTuple):
     consensus: Mapping[Any, str]
     drawn: Mapping[int, tuple[str, float]]
     calls: Mapping[tuple[int, int], str]
+    repeats: Mapping[tuple[int, int], Sequence[ExportRepeat]]
+    """By item and claim."""
 
 
 class _PartReader:
@@ -315,6 +319,7 @@ class _PartReader:
             consensus=compute_consensus(acts, self._rule) if acts else {},
             drawn=self._read_sampled_claim_strata(),
             calls=self._read_reply_keys_by_window(),
+            repeats=_group_repeats(self._fetch(_select_repeats(self._within))),
         )
         for item in items:
             yield _make_conversation(item, part)
@@ -399,10 +404,11 @@ class _PartReader:
         found: dict[int, list[ExportWindow]] = defaultdict(list)
         verdicts = self._read_verdicts_by_window() if self._every_window else {}
         truths = self._read_truths() if self._every_window else {}
-        for window_id, in_view, item, position, turns, score, state, reason, why, at in self._fetch(
+        for window_id, in_view, surplus, item, position, turns, *said in self._fetch(
             select(
                 window.c.id,
                 window.c.truths,
+                window.c.surplus,
                 window.c.run_item_id,
                 window.c.position,
                 window.c.turns,
@@ -417,6 +423,7 @@ class _PartReader:
             .where(self._within)
             .order_by(window.c.run_item_id, window.c.position)
         ):
+            score, state, reason, why, at = said
             found[item].append(
                 ExportWindow(
                     position,
@@ -427,6 +434,7 @@ class _PartReader:
                     at,
                     tuple(verdicts.get(window_id, ())),
                     tuple(truths[each] for each in in_view) if truths else (),
+                    tuple(surplus),
                 )
             )
         return found
@@ -567,6 +575,33 @@ class _PartReader:
         return {(item, at): key for item, at, key in rows}
 
 
+def _select_repeats(within: ColumnElement[bool]) -> Select[Any]:
+    """Select what windows say of claims that one before them has said something of."""
+    return (
+        select(
+            run_item.c.id,
+            verdict.c.claim_id,
+            window.c.position,
+            verdict.c.label,
+            verdict.c.word,
+            verdict.c.reason,
+        )
+        .select_from(run_item)
+        .join(window, window.c.run_item_id == run_item.c.id)
+        .join(verdict, verdict.c.window_id == window.c.id)
+        .where(within, verdict.c.is_home.is_(False))
+        .order_by(run_item.c.id, window.c.position, verdict.c.position)
+    )
+
+
+def _group_repeats(rows: _Rows) -> dict[tuple[int, int], list[ExportRepeat]]:
+    """Group the rows of `_select_repeats` by item and claim."""
+    found: dict[tuple[int, int], list[ExportRepeat]] = defaultdict(list)
+    for item, claim_id, *said in rows:
+        found[item, claim_id].append(ExportRepeat._make(said))
+    return found
+
+
 def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
     turns = tuple(part.turns.get(item.conversation, ()))
     windows = tuple(part.windows.get(item.id, ()))
@@ -612,6 +647,7 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
                 tuple(assign_missing_label_ids(part.labels.get(ClaimId(each.claim), ()), name)),
                 stratum,
                 probability,
+                tuple(part.repeats.get((item.id, each.claim), ())),
             )
         )
     return ExportConversation(

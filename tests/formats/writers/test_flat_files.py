@@ -44,7 +44,7 @@ TABLES = (
     pytest.param(LABEL_COLUMNS, make_label_rows, id="labels"),
 )
 LISTS = ("passages", "evidence", "labels", "marks")
-JSON_TEXTS = {"metadata", "messages"}
+JSON_TEXTS = {each.name for each in CLAIM_COLUMNS if each.kind == "json"}
 
 
 def expected(columns: Sequence[FlatColumn], row: Row) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from faithtui.domain.run_export import (
     ExportClaim,
     ExportConversation,
     ExportPassage,
+    ExportRepeat,
     ExportTurn,
     ExportVerdict,
     ExportWindow,
@@ -25,6 +26,7 @@ from faithtui.domain.run_export import (
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
+from faithtui.formats.readers.own_results import make_exported_conversation_name
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
@@ -128,6 +130,17 @@ def talks(draw: st.DrawFn) -> ExportConversation:
                 number, tuple(range(position + 1)), 0.5, "scored", "why", AT, verdicts, ("A truth",)
             )
         )
+    claims = [
+        each._replace(
+            repeats=tuple(
+                ExportRepeat(later, each.verdict, each.word, each.reason)
+                for later in range(each.window + 1, answers)
+            )
+        )
+        if each.window is not None
+        else each
+        for each in claims
+    ]
     per_turn = {
         str(2 * number + 1): {"trace_id": f"{number + 1:032x}", "span_id": f"{number + 1:016x}"}
         for number in range(answers)
@@ -607,7 +620,14 @@ def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:
 )
 @settings(max_examples=10)
 @given(
-    names=st.sets(st.tuples(st.sampled_from("ab"), st.sampled_from("12")), min_size=1, max_size=4),
+    names=st.sets(
+        st.tuples(
+            st.sampled_from(["a", "b", "a/b", "a%2Fb", "a%252Fb", "50%"]),
+            st.sampled_from(["1", "2", "b/1", "1:1"]),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
     data=st.data(),
 )
 def test_equal_conversations_and_equal_ids_of_several_data_sets_stay_apart(
@@ -616,7 +636,7 @@ def test_equal_conversations_and_equal_ids_of_several_data_sets_stay_apart(
     names: set[tuple[str, str]],
     data: st.DataObject,
 ) -> None:
-    """Data sets number their conversations alike, and hold the same ones."""
+    """Data sets number their conversations alike, hold the same ones, and have any name."""
     some = data.draw(st.lists(talks(), min_size=1, max_size=2))
     exported = [
         replace(data.draw(st.sampled_from(some)), id=f"{source}/{key}", source=source, key=key)
@@ -627,11 +647,35 @@ def test_equal_conversations_and_equal_ids_of_several_data_sets_stay_apart(
     several = len({source for source, _ in names}) > 1
     if are_answers:
         expected = [
-            f"{each.source}/{each.key}:{position}"
+            f"{escape(each.source)}/{each.key}:{position}"
             for each in exported
             for position, turn in enumerate(each.turns)
             if turn.role == "assistant"
         ]
     else:
-        expected = [f"{each.source}/{each.key}" if several else each.key for each in exported]
+        expected = [
+            f"{escape(each.source)}/{each.key}" if several else each.key for each in exported
+        ]
     assert sorted(keys) == sorted(expected)
+    assert len(set(keys)) == len(keys)
+
+
+def escape(source: str) -> str:
+    """Give a name of `names` as it stands in an id: as it is, unless it has a slash or seems to."""
+    return {"a/b": "a%2Fb", "a%2Fb": "a%252Fb", "a%252Fb": "a%25252Fb"}.get(source, source)
+
+
+@given(
+    names=st.sets(
+        st.tuples(st.text("a/%25F", max_size=6), st.text("a/%25F", max_size=6)), max_size=20
+    )
+)
+def test_no_two_pairs_of_names_make_one_id(names: set[tuple[str, str]]) -> None:
+    made = {
+        make_exported_conversation_name(source, key, is_one_of_several=True)
+        for source, key in names
+    }
+    assert len(made) == len(names)
+    for source, key in names:
+        if "/" not in source and "%2F" not in source and "%25" not in source:
+            assert f"{source}/{key}" in made

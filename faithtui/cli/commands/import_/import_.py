@@ -22,6 +22,7 @@ from faithtui.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from faithtui.engine.dataset_import import FileImport, ImportResult
     from faithtui.engine.imported_labels import UnreadLabels
+    from faithtui.engine.imported_runs import ImportedRun
     from faithtui.store.store import Store
 
 _MOST_VALUES = 8
@@ -213,11 +214,7 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     if found.format is not None:
         lines.append(f"  taken for {found.format}: {found.reason}")
     for run in found.runs:
-        number = "" if run.run is None else f", run {run.run}"
-        lines.append(
-            f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
-            f"{run.metric}{number}"
-        )
+        lines += _format_run(run)
     for key, count in found.unknown_keys.items():
         lines.append(f"  not understood and kept aside: {_format_unknown_key(key, count)}")
     for key, count in found.dropped_keys.items():
@@ -226,6 +223,31 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
     return [make_visible_line(line) for line in lines]
+
+
+def _format_run(run: "ImportedRun") -> list[str]:
+    """Describe an imported run, and say which options its scores follow from."""
+    from faithtui.cli.run_options_text import format_option_values
+
+    number = "" if run.run is None else f", run {run.run}"
+    options = format_option_values(run.options or {})
+    lines = [
+        f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
+        f"{run.metric}{number}{f', {options}' if options else ''}"
+    ]
+    if run.superseded:
+        lines.append(
+            f"    {plural(run.superseded, 'verdict')} left out: the judge gave another one on the "
+            "same answer, and the last counts"
+        )
+    if run.why_defaults is not None:
+        lines.append(f"    its scores follow from the default options: {run.why_defaults}")
+    elif run.are_options_missed:
+        lines.append(
+            "    its scores follow from the default options: the file does not say which options "
+            "the judge had, so they may differ from those it gave"
+        )
+    return lines
 
 
 def _format_unread_labels(unread: "UnreadLabels") -> str:
@@ -281,6 +303,9 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
                         "metric": run.metric,
                         "conversations": run.conversations,
                         "run": run.run,
+                        "options": None if run.options is None else dict(run.options),
+                        "why_defaults": run.why_defaults,
+                        "superseded": run.superseded,
                     }
                     for run in each.runs
                 ],

@@ -23,6 +23,24 @@ def test_a_file_is_named_with_what_it_was_taken_for_and_why(cli: Cli) -> None:
     )
 
 
+def test_a_file_without_the_options_of_its_judge_is_told_of(cli: Cli, tmp_path: Path) -> None:
+    """ragas saves what a metric said, and not with which options."""
+    said = {"statements": [{"statement": "It sails.", "verdict": 1, "reason": "so"}]}
+    row = {
+        "metric_input": {"user_input": "When?", "response": "It sails."},
+        "metric_output": 1.0,
+        "is_accepted": True,
+        "prompts": {"p": {"prompt_input": {}, "prompt_output": said, "edited_output": None}},
+    }
+    path = tmp_path / "annotated.json"
+    path.write_text(json.dumps({"faithfulness": [row]}), encoding="utf-8")
+    done = cli("import", path)
+    assert done.code == 0
+    assert "the file does not say which options the judge had" in done.out
+    without = cli("import", FOLDER / "llamaindex_evaluation_results.json")
+    assert "options" not in without.out  # a verdict on a whole answer is its score
+
+
 def test_all_files_of_the_folder_come_in(cli: Cli) -> None:
     done = cli("import", FOLDER, "--json")
     assert (done.code, done.json["refused"]) == (0, 0)
@@ -146,3 +164,37 @@ def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: 
     kept = cli("import", path)
     assert "2 new" in kept.out
     assert "both are kept; --merge-equal stores one" in kept.err
+
+
+def test_equal_answers_without_an_id_lose_nothing_in_silence(cli: Cli, tmp_path: Path) -> None:
+    """Rows without an id are one conversation: metadata and verdicts of the first remain."""
+    row = {"query": "When?", "response": "At nine.", "contexts": ["It sails at nine."]}
+    said = [
+        {**row, "passing": True, "feedback": "YES", "site": "north"},
+        {**row, "passing": False, "feedback": "NO", "site": "south"},
+        {**row, "passing": False, "feedback": "NO", "site": "south"},
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(said), encoding="utf-8")
+    dry = cli("import", "--dry-run", path)
+    assert "1 verdict left out: the judge gave another one on the same answer" in dry.out
+    done = cli("import", path)
+    assert "1 new, 2 unchanged" in done.out
+    assert "1 verdict left out: the judge gave another one on the same answer" in done.out
+    assert "2 times: a conversation is there already, with the same turns and other" in done.out
+    again = cli("import", path, "--json").json["files"][0]
+    assert list(again["remarks"].values()) == [2]
+    assert again["runs"][0]["superseded"] == 1
+
+
+def test_a_file_that_was_cut_off_leaves_the_others_of_its_data_set(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """UTF-16 that ends in the middle of a character cannot be read on."""
+    text = (FOLDER / "langsmith_feedback.jsonl").read_text(encoding="utf-8")
+    cut = tmp_path / "feedback.jsonl"
+    cut.write_bytes(text.encode("utf-16")[:-101])
+    done = cli("import", cut, FOLDER / "langsmith_runs.jsonl")
+    assert done.code == 3
+    assert "1 new" in done.out
+    assert "feedback.jsonl: is UTF-16 that cannot be decoded" in done.err
