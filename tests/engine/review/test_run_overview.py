@@ -7,12 +7,14 @@ from faithtui.domain.annotations import Action
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
+from tests.store.building import judged, talk
 from tests.tui.building import shop
 
 
 def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
+        judged(store, talk("of another run"), {1: ["no"]})
         row = store.runs.row(run)
         counts = count_verdicts_and_scores(store, row)
         items = store.runs.item_rows(store.runs.item_ids(run))
