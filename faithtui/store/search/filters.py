@@ -159,22 +159,14 @@ class Search:
             SearchStopped: It was stopped.
         """
         with self._open_stoppable_reader(stop) as connection:
-            place = _RunScope.from_run(connection, run_id)
-            where = [
-                *self._make_item_conditions(connection, run_id, wanted),
-                *self._make_claims_conditions(connection, place, wanted),
-            ]
+            where = self._make_conditions(connection, run_id, wanted)
             found = read_id_column(connection, select_ordered_items(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
     def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
         """Count the conversations of a run that a filter finds, as `list_matching_items` does."""
         with self._open_stoppable_reader(None) as connection:
-            place = _RunScope.from_run(connection, run_id)
-            where = [
-                *self._make_item_conditions(connection, run_id, wanted),
-                *self._make_claims_conditions(connection, place, wanted),
-            ]
+            where = self._make_conditions(connection, run_id, wanted)
             found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
             return connection.execute(found).scalar_one()
 
@@ -229,6 +221,17 @@ class Search:
     def _open_stoppable_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
         with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
             yield connection
+
+    def _make_conditions(
+        self, connection: Connection, run_id: RunId, wanted: Filter
+    ) -> list[ColumnElement[bool]]:
+        """Say which conversations of a run a filter finds."""
+        return [
+            *self._make_item_conditions(connection, run_id, wanted),
+            *self._make_claims_conditions(
+                connection, _RunScope.from_run(connection, run_id), wanted
+            ),
+        ]
 
     def _make_item_conditions(
         self, connection: Connection, run_id: RunId, wanted: Filter
