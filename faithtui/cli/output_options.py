@@ -45,8 +45,6 @@ ColorOption = Annotated[
 ]
 
 _OPTIONS: Final = {"quiet": QuietOption, "verbose": VerboseOption, "color": ColorOption}
-OUTPUT_OPTIONS: Final = frozenset(_OPTIONS)
-"""Names of their parameters."""
 
 
 class CommandGroup(typer.Typer):

@@ -248,9 +248,11 @@ def show_app(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
     from faithtui.logbook import stop_printing_log
+    from faithtui.malloc_settings import share_one_arena
     from faithtui.tui.conversations.import_files import pause_garbage_collection
 
     stop_printing_log()  # its lines would be written over the screen
+    share_one_arena()
 
     # Read when Textual is imported. What a message paints comes with the frame after the key's, and
     # that one waits for the grid: a finer one costs nothing while nothing is painted.

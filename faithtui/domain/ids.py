@@ -6,7 +6,6 @@ ConversationId = NewType("ConversationId", int)
 RunId = NewType("RunId", int)
 ItemId = NewType("ItemId", int)
 """One conversation of one run."""
-WindowId = NewType("WindowId", int)
 ClaimId = NewType("ClaimId", int)
 TruthId = NewType("TruthId", int)
 LabelId = NewType("LabelId", int)

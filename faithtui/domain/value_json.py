@@ -4,6 +4,7 @@ What differs from that stands in a table of forms, one per class. A field that i
 is written without a change here or there.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -117,3 +118,12 @@ def list_field_names(kind: type) -> tuple[str, ...]:
         return tuple(each.name for each in fields(kind))
     named: tuple[str, ...] = getattr(kind, "_fields", ())
     return named
+
+
+def parse_object_or_none(line: bytes) -> dict[str, object] | None:
+    """Read a line of a file as a JSON object; None when it is broken or something else."""
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -3,8 +3,6 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
-import contextlib
-import ctypes
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +26,7 @@ from faithtui.formats.readers.datasets import (
     open_file_and_detect_format,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
+from faithtui.malloc_settings import return_large_blocks
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
@@ -43,9 +42,6 @@ _RECORD_BYTES = 8 * 2**20
 _IMAGE_BYTES = 16 * 2**20
 """Of records, and of images, in one transaction, which memory has to hold and labels have to wait
 for. A conversation with more goes alone."""
-
-_MMAP_THRESHOLD: Final = -3
-"""`M_MMAP_THRESHOLD` of glibc's malloc.h."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +219,6 @@ def _call_or_false_on_os_error(kind: Callable[[], bool]) -> bool:
         return False
 
 
-def _set_malloc_mmap_threshold() -> None:
-    """Let large blocks of memory go back to the system when they are free.
-
-    glibc keeps blocks as large as one that it freed before, unless it is told from which size on
-    it must not: of two files whose records have 31 MB, an import took 60 MB more.
-    """
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # another system's library
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1024 * 1024)
-
-
 def _is_pipe(path: Path) -> bool:
     """Say whether a file can be read once; one that is not there is no pipe."""
     return (
@@ -284,7 +270,7 @@ class _ImportPass:
         total = sum(_get_file_size(path) for path in files)
         done = 0
         counts = []
-        _set_malloc_mmap_threshold()
+        return_large_blocks()
         datasets, opened = self._open_datasets(files, source)
         self._datasets = datasets
         for each in datasets:

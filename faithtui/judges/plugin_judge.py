@@ -37,7 +37,7 @@ from faithtui.judges.base import (
 from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.plugins import list_judge_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
-from faithtui.judges.redaction import Redact
+from faithtui.judges.redaction import Redact, format_foreign_error
 from faithtui.judges.reply_parser import remove_invalid_unicode
 
 if TYPE_CHECKING:
@@ -97,11 +97,6 @@ class CustomJudge(Protocol):
                 for, `JudgeUnavailable` tried again, `JudgeAuthFailed` stops a run. Any other
                 exception counts as `JudgeUnavailable`.
         """
-
-
-CustomFactory = Callable[[str, str | None], CustomJudge]
-"""What the entry point names: from what stands behind `NAME:`, and the `--base-url` if one was
-given, to the judge."""
 
 
 class AnsweringJudge:
@@ -224,7 +219,7 @@ def name_judge(judge: object) -> str:
 
 def make_unavailable_error(ref: str, error: Exception) -> JudgeUnavailable:
     """Make our error of whatever the code of somebody else raised."""
-    return JudgeUnavailable(f"the judge {ref} failed: {_format_error(error)}")
+    return JudgeUnavailable(f"the judge {ref} failed: {format_foreign_error(error)}")
 
 
 def refuse_ambiguous_judge_name(ref: str) -> None:
@@ -325,7 +320,7 @@ def _load_judge(ref: str, base_url: str | None) -> object:
     except Exception as error:
         raise ConfigError(
             f"the judge {ref} of the package {_package_name(point)} cannot be opened:"
-            f" {_format_error(error)}"
+            f" {format_foreign_error(error)}"
         ) from error
     is_judge = inspect.iscoroutinefunction(getattr(judge, "answer", None))
     if not is_judge and not _is_verifier(judge):
@@ -338,8 +333,3 @@ def _load_judge(ref: str, base_url: str | None) -> object:
 
 def _package_name(point: "EntryPoint") -> str:
     return point.value if point.dist is None else point.dist.name
-
-
-def _format_error(error: Exception) -> str:
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
+from faithtui.domain.value_json import parse_object_or_none
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeRequest
 from faithtui.output_files import OWNER_ONLY, is_database
@@ -121,7 +122,7 @@ class ReplyRecorder:
             whole, last = content.rpartition(b"\n")[::2]
             if not last:
                 return
-            if _parse_record_or_none(last) is None:
+            if parse_object_or_none(last) is None:
                 os.ftruncate(self._file.fileno(), len(whole) + 1)
             else:
                 self._file.write("\n")
@@ -160,7 +161,7 @@ def _read_judge_of_recording(path: Path) -> tuple[str, str | None]:
         ExportError: It is no recording, or does not say.
     """
     with path.open("rb") as file:
-        record = _parse_record_or_none(file.readline(1_000_000))
+        record = parse_object_or_none(file.readline(1_000_000))
     if record is None or (
         record.get("format") != FORMAT and not isinstance(record.get("prompt_sha256"), str)
     ):
@@ -174,11 +175,3 @@ def _read_judge_of_recording(path: Path) -> tuple[str, str | None]:
             " --record"
         )
     return ref, fingerprint if isinstance(fingerprint, str) else None
-
-
-def _parse_record_or_none(line: bytes) -> dict[str, object] | None:
-    try:
-        record: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None

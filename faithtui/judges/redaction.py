@@ -46,7 +46,7 @@ def load_and_try_redaction_hook(name: str) -> Redaction:
     # The import runs the user's own code, which may raise anything.
     except Exception as error:
         raise ConfigError(
-            f"the redaction hook {name} cannot be loaded: {_format_error(error)}. It must be"
+            f"the redaction hook {name} cannot be loaded: {format_foreign_error(error)}. It must be"
             " importable where this program is installed"
         ) from error
     try:
@@ -54,7 +54,7 @@ def load_and_try_redaction_hook(name: str) -> Redaction:
     # As above.
     except Exception as error:
         raise ConfigError(
-            f"the redaction hook {name} fails on a plain sentence: {_format_error(error)}"
+            f"the redaction hook {name} fails on a plain sentence: {format_foreign_error(error)}"
         ) from error
     if not isinstance(redacted, str):
         raise ConfigError(
@@ -142,6 +142,7 @@ def _format_hook_name(redact: Redact) -> str:
     return f"{redact.__module__}:{redact.__qualname__}"
 
 
-def _format_error(error: Exception) -> str:
+def format_foreign_error(error: Exception) -> str:
+    """Say in one line what another package's code raised."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -7,9 +7,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +18,9 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, LabelMark
 from faithtui.errors import StoreBusy, StoreError
+from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
@@ -276,6 +278,34 @@ def test_durable_writes_wait_for_the_disk_and_others_do_not(
         )
         == 1
     )
+
+
+def test_the_disk_has_replies_and_labels_when_they_are_called_saved(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes"]})
+    claim = store.runs.read_review_view(item, "ann").claims[0].id
+    asked = CallContext("k", "j", "claims", run, item)
+    reply = StoredReply("{}", "ok", True, 1, 1, 0, "r", "m", 5)
+    reviews = store.reviews
+    acts: dict[str, Callable[[], object]] = {
+        "reply": lambda: store.calls.save_reply(asked, reply),
+        "late reply": lambda: store.calls.save_late_reply(replace(asked, key="late"), reply),
+        "verdict": lambda: reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False),
+        "undo": lambda: reviews.undo("ann"),
+        "redo": lambda: reviews.redo("ann"),
+        "flag": lambda: reviews.record(
+            claim,
+            "ann",
+            Action.MARKED,
+            mark=LabelMark.FLAG,
+            run=run,
+            judge_verdict=None,
+            saw_judge=False,
+        ),
+    }
+    for name, act in acts.items():
+        with commits_of(store) as commits:
+            act()
+        assert commits == ["FULL"], name
 
 
 def test_readers_cannot_write(store: Store) -> None:

@@ -4,11 +4,11 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from io import StringIO
 from typing import Protocol
 
-from faithtui.agreement.documents.header import ReportHeader
+from faithtui.agreement.documents.header import ReportHeader, format_time
 from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
 from faithtui.agreement.report.units import CountedLabel
 from faithtui.domain.annotations import MarkedText
@@ -172,7 +172,7 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
                 "blind": each.blind,
                 "seconds": each.seconds,
                 "code": each.code,
-                "at": None if (at := dates.get_date(each)) is None else _format_time(at),
+                "at": None if (at := dates.get_date(each)) is None else format_time(at),
                 "guideline": dates.get_guideline(each),
             }
             for each in opinions
@@ -183,10 +183,6 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
 def _evidence_span_to_json(found: MarkedText) -> dict[str, object]:
     """Describe a marked stretch; its document goes by the hash that names it in every store."""
     return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
-
-
-def _format_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def reason_codes_cell(opinions: Sequence[Opinion]) -> str:

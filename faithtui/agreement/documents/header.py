@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from faithtui.agreement.report.settings import ReportLevel
 
@@ -74,3 +74,8 @@ class PlotFile:
     """Name of the file it is in; with `#id` where it is a part of a page."""
     alt: str
     """A sentence that says what the picture says."""
+
+
+def format_time(moment: datetime) -> str:
+    """Write an aware time in UTC, to the second, as in `2026-01-31T12:00:00Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -6,9 +6,8 @@ of the report are written field by field, by their names; `FORMS` says what diff
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
-from faithtui.agreement.documents.header import PlotFile, ReportHeader
+from faithtui.agreement.documents.header import PlotFile, ReportHeader, format_time
 from faithtui.agreement.documents.wording import label_dates_and_guidelines_text
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.model import (
@@ -78,13 +77,13 @@ def report_json(
         are, and for what is weighted beside the agreement: sentences among the warnings, of
         severity info, say these.
     """
-    which = report.primary_level if level is None else _get_level_report(report, level)
+    which = report.primary_level if level is None else report.get_level(level)
     claims = which.level is ReportLevel.CLAIMS
     raters = report.raters if claims else ()
     hidden: JsonFields = {} if include_text else {"text": None}
     document: JsonFields = {
         "schema_version": REPORT_SCHEMA_VERSION,
-        "generated_at": _format_time(header.generated_at),
+        "generated_at": format_time(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
         "scope": _scope_json(report, which, header),
@@ -133,14 +132,6 @@ def report_json(
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def _get_level_report(report: AgreementReport, level: ReportLevel) -> LevelReport:
-    return report.claims if level is ReportLevel.CLAIMS else report.answers
-
-
-def _format_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
     return {
         "runs": [
@@ -153,7 +144,7 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
                     {"judge_parameters": header.judge_parameters} if header.judge_parameters else {}
                 ),
                 "prompt_digest": header.prompt_digest,
-                "created_at": _format_time(header.created_at),
+                "created_at": format_time(header.created_at),
             }
         ],
         "unit": _UNITS[which.level],

@@ -887,6 +887,10 @@ class AgreementReport:
     population: PopulationReport | None = None
     """None where the run is what labelled claims were drawn from."""
 
+    def get_level(self, level: ReportLevel) -> LevelReport:
+        """Give the figures of a level."""
+        return self.claims if level is ReportLevel.CLAIMS else self.answers
+
     def get_human_report(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""
         return self.humans if level is ReportLevel.CLAIMS else self.answer_humans

@@ -17,8 +17,6 @@ from faithtui.agreement.statistics.matrices import (
 )
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod, Reason
 
-RESAMPLES = 2_000
-
 _NUMBERS = 100_000
 """Numbers drawn at a time: what the processor's cache holds is drawn several times as fast."""
 _FEW_KINDS = 16

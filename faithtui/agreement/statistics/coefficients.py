@@ -430,7 +430,6 @@ PERCENT = Statistic(percent_agreement.bind(), count_all, IntervalScale.LOGIT)
 KAPPA = Statistic(cohen_kappa.bind(), count_all, IntervalScale.ATANH)
 ALPHA = Statistic(krippendorff_alpha.bind(), count_all, IntervalScale.ATANH)
 AC1 = Statistic(gwet_ac1.bind(), count_all, IntervalScale.ATANH)
-BRENNAN_PREDIGER = Statistic(brennan_prediger.bind(), count_all, IntervalScale.ATANH)
 SCOTT_PI = Statistic(scott_pi.bind(), count_all, IntervalScale.ATANH)
 
 

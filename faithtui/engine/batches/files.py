@@ -4,7 +4,6 @@ So every server that reads such files can judge a run: batch programs of model s
 account, another machine. The answers are joined to the same rows as those of a provider.
 """
 
-import json
 import sys
 import tempfile
 import uuid
@@ -21,6 +20,7 @@ from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
+from faithtui.domain.value_json import parse_object_or_none
 from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.batch_run import (
     find_ending_of_driven_run,
@@ -306,7 +306,7 @@ def _read_json_lines(
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
-                found = _parse_json_object(line)
+                found = parse_object_or_none(line)
                 if found is not None:
                     yield found
                 elif imported is not None:
@@ -316,14 +316,6 @@ def _read_json_lines(
                     )
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-
-
-def _parse_json_object(line: bytes) -> dict[str, object] | None:
-    try:
-        found: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _get_custom_id(line: Mapping[str, object]) -> str:

@@ -59,21 +59,25 @@ def count_verdicts_and_scores(store: Store, row: RunRow) -> RunCounts:
     """Count verdicts and scores of a run."""
     return _make_run_counts(
         store.run_contents.count_judge_labels(row.id),
-        store.run_contents.read_windowed_scores(row.id),
+        store.run_contents.count_windowed_scores(row.id),
         row.spec.rule,
     )
 
 
 def _make_run_counts(
-    labels: Mapping[str, LabelCount], scores: Sequence[float], rule: ScoringRule
+    labels: Mapping[str, LabelCount], scores: Mapping[float, int], rule: ScoringRule
 ) -> RunCounts:
     bins = [0] * BINS
-    for score in scores:
+    for score, count in scores.items():
         # Stored scores are means: 0.3 of three windows may be a little less.
-        bins[min(BINS - 1, int(score * BINS + 1e-9))] += 1
+        bins[min(BINS - 1, int(score * BINS + 1e-9))] += count
     passed = None
     if rule.effective_threshold is not None:
-        passed = sum(passes_threshold(make_score(score), rule) is True for score in scores)
+        passed = sum(
+            count
+            for score, count in scores.items()
+            if passes_threshold(make_score(score), rule) is True
+        )
     return RunCounts(labels, tuple(bins), passed)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.errors import ConfigError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 FlatFormat = Literal["jsonl", "csv", "parquet"]
-FLAT_FORMATS: Final = get_args(FlatFormat)
 
 _ROWS_AT_ONCE: Final = 5_000
 _CHARACTERS_AT_ONCE: Final = 16_000_000

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 import httpx2
 
+from faithtui.domain.value_json import parse_object_or_none
 from faithtui.errors import (
     JudgeError,
     JudgeRequestRejected,
@@ -253,7 +254,7 @@ class BatchApi:
                     if complete is None:
                         break
                     for line in complete:
-                        found = _parse_object_or_none(line)
+                        found = parse_object_or_none(line)
                         if found is not None:
                             yield found
                         elif line.strip():
@@ -462,11 +463,3 @@ async def _next_lines(chunks: AsyncIterator[bytes], pending: bytearray) -> list[
     last = bytes(pending)
     pending.clear()
     return [last] if last else None
-
-
-def _parse_object_or_none(line: bytes) -> dict[str, object] | None:
-    try:
-        found: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -82,10 +82,6 @@ class RefusedParameters:
         """All of them, in the order in which they were refused."""
         return tuple(self._names)
 
-    def add_refused_names(self, names: Iterable[str]) -> None:
-        """Add what was refused before."""
-        self._names.update(dict.fromkeys(names))
-
     def list_parameters_to_send(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """Give the parameters that are sent."""
         return {name: value for name, value in parameters.items() if name not in self._names}

@@ -100,12 +100,17 @@ def count_judge_labels(connection: Connection, run_id: RunId) -> dict[str, Label
     }
 
 
-def read_windowed_scores(connection: Connection, run_id: RunId) -> tuple[float, ...]:
-    """Read the judge's windowed scores of a run's conversations, those that have one."""
-    scores = select(run_item.c.score).where(
-        run_item.c.run_id == run_id, run_item.c.score.is_not(None)
+def count_windowed_scores(connection: Connection, run_id: RunId) -> dict[float, int]:
+    """Count the conversations of a run by the judge's windowed score; those without are left out.
+
+    Scores are shares of a few claims, so that there are far fewer of them than conversations.
+    """
+    scores = (
+        select(run_item.c.score, func.count())
+        .where(run_item.c.run_id == run_id, run_item.c.score.is_not(None))
+        .group_by(run_item.c.score)
     )
-    return tuple(connection.execute(scores).scalars())
+    return {score: count for score, count in connection.execute(scores)}
 
 
 def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:

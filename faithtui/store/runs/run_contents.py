@@ -11,10 +11,10 @@ from faithtui.store.records import ItemState, LabelCount
 from faithtui.store.runs.list_rows import (
     count_imported_answer_labels,
     count_judge_labels,
+    count_windowed_scores,
     find_common_key_prefix,
     list_annotators,
     list_sources,
-    read_windowed_scores,
 )
 from faithtui.store.schema.tables import claim, run_item, verdict, window
 
@@ -58,10 +58,10 @@ class RunContents:
         with self._database.open_reader() as connection:
             return count_judge_labels(connection, run_id)
 
-    def read_windowed_scores(self, run_id: RunId) -> tuple[float, ...]:
-        """Read the judge's windowed scores of a run's conversations, those that have one."""
+    def count_windowed_scores(self, run_id: RunId) -> dict[float, int]:
+        """Count a run's conversations by the judge's windowed score, those that have one."""
         with self._database.open_reader() as connection:
-            return read_windowed_scores(connection, run_id)
+            return count_windowed_scores(connection, run_id)
 
     def count_imported_answer_labels(self, run_id: RunId) -> int:
         """Count the answers of a run's conversations that came with an annotator's label."""

@@ -49,6 +49,7 @@ from faithtui.store.annotations.labels_by_reviewer import (
     make_label_log_sql_condition,
 )
 from faithtui.store.database import Database
+from faithtui.store.file.readers import read_id_column
 from faithtui.store.runs.list_rows import ItemOrder, select_ordered_items
 from faithtui.store.schema.json_columns import scoring_rule_from_json
 from faithtui.store.schema.tables import (
@@ -67,8 +68,6 @@ from faithtui.store.search.metadata import select_conversations_by_metadata
 from faithtui.store.search.word_index import CLAIM_BITS, make_phrase_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
-_PART_OF_IDS = 8_000
-"""Characters of a list of ids that are taken apart at a time."""
 
 
 class SearchStopped(Exception):
@@ -160,22 +159,14 @@ class Search:
             SearchStopped: It was stopped.
         """
         with self._open_stoppable_reader(stop) as connection:
-            place = _RunScope.from_run(connection, run_id)
-            where = [
-                *self._make_item_conditions(connection, run_id, wanted),
-                *self._make_claims_conditions(connection, place, wanted),
-            ]
-            found = _read_ids(connection, select_ordered_items(run_id, order).where(*where))
+            where = self._make_conditions(connection, run_id, wanted)
+            found = read_id_column(connection, select_ordered_items(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
     def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
         """Count the conversations of a run that a filter finds, as `list_matching_items` does."""
         with self._open_stoppable_reader(None) as connection:
-            place = _RunScope.from_run(connection, run_id)
-            where = [
-                *self._make_item_conditions(connection, run_id, wanted),
-                *self._make_claims_conditions(connection, place, wanted),
-            ]
+            where = self._make_conditions(connection, run_id, wanted)
             found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
             return connection.execute(found).scalar_one()
 
@@ -215,7 +206,7 @@ class Search:
                     connection, run_id, Filter(_drop_positive_text_terms(wanted))
                 )
             )
-            at = {item: number for number, item in enumerate(_read_ids(connection, within))}
+            at = {item: number for number, item in enumerate(read_id_column(connection, within))}
             rows = connection.execute(
                 select(verdict.c.run_item_id, verdict.c.claim_id, claim.c.turn)
                 .join(claim, claim.c.id == verdict.c.claim_id)
@@ -230,6 +221,17 @@ class Search:
     def _open_stoppable_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
         with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
             yield connection
+
+    def _make_conditions(
+        self, connection: Connection, run_id: RunId, wanted: Filter
+    ) -> list[ColumnElement[bool]]:
+        """Say which conversations of a run a filter finds."""
+        return [
+            *self._make_item_conditions(connection, run_id, wanted),
+            *self._make_claims_conditions(
+                connection, _RunScope.from_run(connection, run_id), wanted
+            ),
+        ]
 
     def _make_item_conditions(
         self, connection: Connection, run_id: RunId, wanted: Filter
@@ -352,21 +354,6 @@ class _RunScope:
             .where(self.home)
         )
         return {ClaimId(row.claim_id): row.label for row in rows}
-
-
-def _read_ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
-    """Read one column of integers in one step of the driver; see `Database.read_ids`."""
-    joined = select(func.group_concat(statement.subquery().c[0]))
-    listed: str = connection.scalar(joined) or ""
-    found: list[int] = []
-    start, end = 0, len(listed)
-    while start < end:
-        # In parts: a hundred thousand texts of one number each would be 6 MB that stay taken.
-        stop = listed.find(",", start + _PART_OF_IDS)
-        stop = end if stop < 0 else stop
-        found += map(int, listed[start:stop].split(","))
-        start = stop + 1
-    return found
 
 
 def _drop_positive_text_terms(wanted: Filter) -> tuple[Term, ...]:

@@ -11,7 +11,6 @@ from textual.worker import Worker, WorkerState
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.errors import FaithtuiError
-from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     write_run_report,
@@ -243,7 +242,7 @@ class AgreementScreen(FaithScreen):
             self._show_instead_of_figures("There is no run yet: {go.runs}, {runs.new}.")
             return
         units = name_units_at_level(self.level, spec)
-        level = draw.get_level_report(found.report, self.level)
+        level = found.report.get_level(self.level)
         with self.app.batch_update():
             self.query_one(AgreementPanes).draw(
                 found.report, self.level, spec, blind=self.session.is_blind, width=self.size.width

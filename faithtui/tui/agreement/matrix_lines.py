@@ -61,11 +61,6 @@ class ListedUnit:
     text: str
 
 
-def get_level_report(report: AgreementReport, level: ReportLevel) -> LevelReport:
-    """Give the figures of a level."""
-    return report.claims if level is ReportLevel.CLAIMS else report.answers
-
-
 def list_cell_units(
     report: AgreementReport,
     readings: RunUnits,
@@ -405,7 +400,7 @@ def format_headline_and_warning_lines(
 ) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
-        [escape_line(format_headline(get_level_report(report, level), report.passing), "strong")],
+        [escape_line(format_headline(report.get_level(level), report.passing), "strong")],
         width - 1,
         first=PAD,
     )

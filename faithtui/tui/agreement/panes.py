@@ -74,7 +74,7 @@ class AgreementPanes(Panes):
             width: Columns of the screen.
         """
         labels, units = spec.labels, name_units_at_level(kind, spec)
-        level = draw.get_level_report(report, kind)
+        level = report.get_level(kind)
         self.matrix.show_level(level, spec)
         interval = f" · {report.confidence_level:.0%} interval"
         wide, narrow = width >= layouts.WIDE_FROM, width < layouts.NARROW_BELOW

@@ -31,7 +31,7 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.screen.agreement is None or self.screen.level is None or self.screen.spec is None:
             return
         report = self.screen.agreement.report
-        names = draw.get_level_report(report, self.screen.level).table.categories
+        names = report.get_level(self.screen.level).table.categories
         human, judge = names[row], names[column]
         units = draw.list_cell_units(
             report,
@@ -64,9 +64,7 @@ class UnitLists(Controller["AgreementScreen"]):
         """Remember whose judge was in view."""
         if self.session.is_blind or self.screen.agreement is None or self.screen.level is None:
             return
-        differences = draw.get_level_report(
-            self.screen.agreement.report, self.screen.level
-        ).disagreements
+        differences = self.screen.agreement.report.get_level(self.screen.level).disagreements
         self._record_exposure(
             [differences[row].conversation for row in rows if row < len(differences)]
         )
@@ -81,9 +79,7 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.refuse_while_blind("the list"):
             return
         if self.screen.agreement is not None and self.screen.level is not None:
-            each = draw.get_level_report(
-                self.screen.agreement.report, self.screen.level
-            ).disagreements[row]
+            each = self.screen.agreement.report.get_level(self.screen.level).disagreements[row]
             self.open_unit(
                 draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             )

@@ -77,7 +77,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
         words = "the judge's truths of this conversation revealed, which is recorded"
         self.screen.writer.submit_event(
-            (self.screen.claim or hidden[0]).id,
+            [(self.screen.claim or hidden[0]).id],
             words,
             self.session.store.reviews.record_many,
             [

@@ -47,21 +47,6 @@ def clip_plan(plan: Plan, width: int, height: int) -> Plan:
     return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
 
 
-def plan_list_and_details(width: int, height: int) -> Plan:
-    """Place a list and what is known of the chosen row: below it, or beside it where wide."""
-    if width >= WIDE_FROM:
-        detail = width * 32 // 100
-        return {
-            "list": Box(0, 0, width - detail, height),
-            "detail": Box(width - detail, 0, detail, height),
-        }
-    detail = max(min(9, height // 2), height * 40 // 100)
-    return {
-        "list": Box(0, 0, width, height - detail),
-        "detail": Box(0, height - detail, width, detail),
-    }
-
-
 def make_home_planner(count_rows: Callable[[], int]) -> Planner:
     """Place the list of runs above what can be done next and what is known of the chosen one.
 

@@ -1,4 +1,4 @@
-"""What line-drawn widgets share that are no panes: bars, lists of many rows, labels."""
+"""What line-drawn widgets share: panes, bars, lists of many rows, labels."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """A framed pane that draws prepared lines and scrolls through them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -17,10 +17,8 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.key_clicks import list_keys_at, list_keys_in_clicked_line, locate_mouse
-from faithtui.tui.widgets.line_cache import LineCache
-from faithtui.tui.widgets.look_styles import LookStyles
+from faithtui.tui.theme.lines import BLANK, Line
+from faithtui.tui.widgets.line_widget import LineWidget
 
 _OFFSETS_KEPT = 2048
 """Styles with places in them; lines of a pane begin in few columns, and in few styles."""
@@ -32,7 +30,7 @@ Builder = Callable[[int], Sequence[Line]]
 MOVE = Binding.Group("move", compact=True)
 
 
-class Pane(ScrollView, can_focus=True):
+class Pane(LineWidget, ScrollView, can_focus=True):
     """Lines in a frame. Knows nothing of what they say."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,8 +55,6 @@ class Pane(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
         super().__init__(id=id)
-        self._styles_cache = LineCache(self.make_segments)
-        self.looks = LookStyles(self)
         self._build: Builder = lambda _width: ()
         self._lines: Sequence[Line] = ()
         self._built_for = Size(0, 0)
@@ -150,11 +146,6 @@ class Pane(ScrollView, can_focus=True):
         self._rebuild_if_resized()
         return super().render_lines(crop)
 
-    def render_line(self, y: int) -> Strip:
-        """Draw a line without the frame."""
-        width = self.content_size.width
-        return Strip(self.make_segments(y, width), width)
-
     def make_segments(self, y: int, width: int) -> list[Segment]:
         """Draw a line whose pieces know where they stand, so that the mouse can select text."""
         index, x = self.get_line_index_at(y), 0
@@ -224,29 +215,6 @@ class Pane(ScrollView, can_focus=True):
         """Make lines that were not made while the pane was hidden."""
         if self._stale:
             self._rebuild_lines()
-
-    def notify_style_update(self) -> None:
-        """Draw again in the colours of another theme or state."""
-        super().notify_style_update()
-        self.looks.forget()
-        # Lines are kept as they were painted, with the filters of that time.
-        self._styles_cache.clear()
-        self.refresh()
-
-    def on_click(self, event: events.Click) -> None:
-        """Press the keys that are drawn under the mouse."""
-        for key in list_keys_at(self, event.get_content_offset(self)):
-            self.app.post_message(key)
-
-    def focus_on_click(self) -> bool:
-        """Leave the focus where it is when a key is clicked: the key is about what has it."""
-        return not list_keys_at(self, locate_mouse(self))
-
-    def list_clicked_keys(
-        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
-    ) -> tuple[events.Key, ...]:
-        """Find the keys that a click on a line presses; see `list_keys_in_clicked_line`."""
-        return list_keys_in_clicked_line(pieces, x, active)
 
     @property
     def _page_height(self) -> int:

@@ -314,3 +314,8 @@ def test_errors_of_two_raters_and_of_several_differ_by_their_divisor_only(
     else:
         n = len(pairs)
         assert several == pytest.approx(two * math.sqrt(n / (n - 1)), abs=1e-9)
+
+
+def test_far_categories_weigh_by_the_square_of_their_distance() -> None:
+    assert linear_weights([0, 1, 2]).tolist() == [[0, 0.5, 1], [0.5, 0, 0.5], [1, 0.5, 0]]
+    assert quadratic_weights([0, 1, 2]).tolist() == [[0, 0.25, 1], [0.25, 0, 0.25], [1, 0.25, 0]]

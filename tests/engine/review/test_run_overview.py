@@ -1,25 +1,31 @@
 """What the list of runs says of a run beside its row."""
 
+from collections import Counter
 from pathlib import Path
 
 from faithtui.domain.annotations import Action
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
+from tests.store.building import judged, talk
 from tests.tui.building import shop
 
 
 def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
+        judged(store, talk("of another run"), {1: ["no"]})
         row = store.runs.row(run)
         counts = count_verdicts_and_scores(store, row)
         items = store.runs.item_rows(store.runs.item_ids(run))
+        found = store.run_contents.count_windowed_scores(run)
     labels = [each.labels for each in items]
     assert counts.labels["no"] == LabelCount(
         sum(each.get("no", 0) for each in labels), sum("no" in each for each in labels)
     )
     assert counts.scored == row.scored
+    scores = [None if each.scores is None else each.scores.windowed.value for each in items]
+    assert found == Counter(each for each in scores if each is not None), "one row per score"
     assert counts.passed is not None
     assert 0 < counts.passed <= counts.scored
 

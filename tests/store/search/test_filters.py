@@ -17,8 +17,8 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.store.file import readers
 from faithtui.store.records import ItemState
-from faithtui.store.search import filters
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import (
@@ -369,5 +369,6 @@ def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPa
     wanted = parse_filter("", make_filter_context(FACTS)).filter
     every = store.runs.item_ids(run)
     for part in range(8):
-        monkeypatch.setattr(filters, "_PART_OF_IDS", part)
+        monkeypatch.setattr(readers, "_IDS_PART_LENGTH", part)
+        assert store.runs.item_ids(run) == every
         assert store.search.list_matching_items(run, wanted) == every

@@ -8,7 +8,6 @@ from faithtui.tui.theme.layouts import Plan, Planner
 
 PLANNERS = [
     plan_review,
-    layouts.plan_list_and_details,
     layouts.make_home_planner(lambda: 1),
     layouts.make_home_planner(lambda: 90),
     layouts.make_home_planner(lambda: 0),

@@ -18,6 +18,7 @@ from faithtui.formats.readers.traces.exchanges import (
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.messages import make_dict_without_none
 from faithtui.formats.readers.values.passages import read_tool_output
 
 _EVIDENCE: Final = ("retriever", "tool")
@@ -72,7 +73,7 @@ def _make_exchange_from_trace(
     runs.sort(key=lambda run: (run.text("dotted_order") or "", run.text("start_time") or ""))
     for run in runs:
         _add_retrieved_passages(exchange, run)
-    exchange.details = _make_dict_without_none(
+    exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.text("id"),
         tags=root.take("tags"),
@@ -142,10 +143,6 @@ def _read_feedback(fields: AnySpelling) -> TraceScore:
         step=fields.text("run_id") or None,
         details={key: each for key, each in fields.value.items() if each is not None},
     )
-
-
-def _make_dict_without_none(**fields: object) -> dict[str, object]:
-    return {name: each for name, each in fields.items() if each is not None}
 
 
 READER = TraceReader(

@@ -180,11 +180,14 @@ class MessageReader:
         number = fields.text("tool_call_id", "call_id")
         name = fields.text("name", "tool_name") or self._call_names.get(number or "")
         name = name or (self._last_call if number is None else None)
-        content = fields.take("content", "output", "value", "text")
+        self._add_tool_output(fields.take("content", "output", "value", "text"), name)
+        self._tools.append(make_dict_without_none(name=name, id=number, **fields.rest()))
+
+    def _add_tool_output(self, content: object, name: str | None) -> None:
+        """Take what a tool gave for passages of the next answer; parts of text are one text."""
         if isinstance(content, list) and content and all(map(_is_text_part, content)):
             content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
         self.add_passages_for_next_answer(read_tool_output(content, name))
-        self._tools.append(_make_dict_without_none(name=name, id=number, **fields.rest()))
 
     def _record_tool_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
         inner = fields.take("function")
@@ -196,7 +199,7 @@ class MessageReader:
             if number is not None:
                 self._call_names[number] = name
         arguments = named.take("arguments", "args", "input", "input_parameters")
-        self._tools.append(_make_dict_without_none(name=name, id=number, arguments=arguments))
+        self._tools.append(make_dict_without_none(name=name, id=number, arguments=arguments))
 
     def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
         text, images = self._read_content(fields)
@@ -278,10 +281,7 @@ class MessageReader:
         elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
             number = fields.text("tool_use_id", "id", "tool_call_id")
             name = self._call_names.get(number or "", self._last_call)
-            content = fields.take("content", "response", "result", "output")
-            if isinstance(content, list) and content and all(map(_is_text_part, content)):
-                content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
-            self.add_passages_for_next_answer(read_tool_output(content, name))
+            self._add_tool_output(fields.take("content", "response", "result", "output"), name)
         elif kind in ("tooluse", "toolcall", "functioncall"):
             self._record_tool_call(part, fields)
         elif kind in ("imageurl", "inputimage", "image"):
@@ -317,5 +317,6 @@ def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _make_dict_without_none(**fields: object) -> dict[str, object]:
+def make_dict_without_none(**fields: object) -> dict[str, object]:
+    """Make a dictionary of the fields that have a value."""
     return {name: each for name, each in fields.items() if each is not None}

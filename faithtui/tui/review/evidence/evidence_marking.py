@@ -102,7 +102,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         writer.set_last_event_text(words)
         self.screen.redraw()
         writer.submit_event(
-            claim.id,
+            [claim.id],
             words,
             self.session.store.reviews.record,
             claim.id,

@@ -102,7 +102,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._remember_pending_verdict((claim,), verdict)
         self.set_last_event_text(words)
         self.submit_event(
-            claim.id,
+            [claim.id],
             words,
             self.session.store.reviews.record_verdict,
             claim.id,
@@ -121,7 +121,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._remember_pending_verdict(claims, verdict)
         self.set_last_event_text(words)
         run = None if self.screen.view is None else self.screen.view.run.id
-        self._submit_and_await_write(
+        self.submit_event(
             [claim.id for claim in claims],
             words,
             self.session.store.reviews.record_many,
@@ -155,7 +155,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         if verdict is not None:
             self._remember_pending_verdict((claim,), verdict)
         self.submit_event(
-            claim.id,
+            [claim.id],
             words,
             self.session.store.reviews.record,
             claim.id,
@@ -187,12 +187,6 @@ class LabelWriter(Controller["ReviewScreen"]):
         return max(0.0, self.session.seconds() - self._claim_shown_s)
 
     def submit_event(
-        self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
-    ) -> None:
-        """Hand an act to the writer and wait for it elsewhere."""
-        self._submit_and_await_write([claim], words, write, *args, **kwargs)
-
-    def _submit_and_await_write(
         self,
         claims: Sequence[ClaimId],
         words: str,
@@ -200,6 +194,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         *args: object,
         **kwargs: Any,
     ) -> None:
+        """Hand an act on claims to the writer and wait for it elsewhere."""
         if not self.in_flight:
             self._unsaved.clear()
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)

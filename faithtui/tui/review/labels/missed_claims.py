@@ -128,7 +128,7 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
         writer = self.screen.writer
         writer.set_last_event_text(words)
         writer.submit_event(
-            claim.id,
+            [claim.id],
             words,
             write,
             session.store,

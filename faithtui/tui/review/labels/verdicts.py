@@ -253,7 +253,7 @@ class Verdicts(Controller["ReviewScreen"]):
         """Save an act on a claim that may not be the one on screen."""
         self.screen.writer.set_last_event_text(words)
         self.screen.writer.submit_event(
-            found.claim,
+            [found.claim],
             words,
             self.session.store.reviews.record,
             found.claim,
