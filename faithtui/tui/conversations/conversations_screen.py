@@ -33,7 +33,6 @@ from faithtui.tui.conversations.list_facts import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
-from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
@@ -330,8 +329,7 @@ class ConversationsScreen(FilteredListScreen):
         """Review the chosen conversation."""
         row = self.selection
         if row is not None:
-            self.session.choose_conversation(row.id)
-            self.post_message(ShowScreen("review"))
+            self.actions.open_at_found_claim(row)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
