@@ -79,7 +79,7 @@ class ConversationsScreen(FilteredListScreen):
         "human labels changed it; in colour below the threshold), what annotators said of its "
         "answers where the data came with that (human), and how much of what was judged has a "
         "label of yours (by you); the title counts what has a label of anyone. "
-        "Marks: 2x two annotators labelled it, ? an answer has no passages, ! something failed or "
+        "Marks: 2x two annotators labelled it, ∅ an answer has no passages, ! something failed or "
         "has no verdict. What all ids begin with is left out. The digits above the list are "
         "filters with what they find. {list.open} reviews it. "
         "{list.filter} finds conversations by words and terms such as verdict:no or "
