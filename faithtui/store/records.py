@@ -489,6 +489,14 @@ class CallRow:
     reply: StoredReply
     key: str = ""
     """Names the question."""
+    run: RunId | None = None
+    """The run it was made for; None: outside a run, or the run is not there any more."""
+    item: ItemId | None = None
+    """The conversation of that run; None as above."""
+    conversation: str | None = None
+    """Name of that conversation."""
+    is_reused: bool = False
+    """Made for another conversation or run; its window is the one that asks here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.input_queue import CommandWindow
 from faithtui.tui.keymap import palette
 from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.scroll_pane import Pane
@@ -95,7 +96,8 @@ class ScreenSwitcher:
         if self._is_closed_while_blind(name):
             self.app.bell()
             if isinstance(screen, FaithScreen):
-                words = f"{name} would show judge's verdicts or others' labels while you work blind"
+                way_out = describe_keys_ending_blind_work(self.app.session)
+                words = f"{name} would show judge's verdicts or others' labels: {way_out}"
                 screen.show_message(Piece(words, "warn"))
             return
         if not remember and self._previous and self._previous[-1] == name:

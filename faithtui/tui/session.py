@@ -212,6 +212,20 @@ class Session:
         """
         self.item, self.claim, self.turn = item, claim, turn
 
+    def open_conversation(
+        self, item: ItemId, claim: ClaimId | None = None, turn: int | None = None
+    ) -> None:
+        """Look at a conversation chosen in a list; a queue that it is not in is left.
+
+        Args:
+            item: The conversation.
+            claim: Where the review begins in it.
+            turn: The answer where it begins when no claim is named.
+        """
+        if self.claim_queue is not None and not self.claim_queue.has_conversation(item):
+            self.leave_queue()
+        self.choose_conversation(item, claim, turn)
+
     def set_conversation_queue(self, items: Sequence[ItemId]) -> None:
         """Go through conversations of the run in this order."""
         self.item_queue = items
@@ -240,12 +254,13 @@ class Session:
 
         Args:
             queue: The claims.
-            start: Where to begin; None: at the first one.
+            start: Where to begin; None: at the first one without an answer.
         """
         self.switch_run(queue.run)
         self.claim_queue = queue
         if queue.reveals_judge:
             self.is_judge_hidden = False
+        start = start or queue.first_open_claim
         if queue.entries:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 

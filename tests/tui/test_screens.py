@@ -100,7 +100,7 @@ async def test_help_explains_the_keys_of_the_screen(app: FaithApp) -> None:
         words = text_of(app, "text")
         for expected in ("In this pane", "On this screen", "Everywhere", "Start runs", "ctrl+q"):
             assert expected in words
-        assert words.index("Start runs") < words.index("A run is"), "keys, then what it is about"
+        assert words.index("A run is") < words.index("Start runs"), "what it is about, then keys"
         assert words.index("Open") < words.index("To the last row"), "moving is the same everywhere"
         await press(pilot, "question_mark")
         assert isinstance(app.screen, RunsScreen)

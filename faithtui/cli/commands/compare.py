@@ -135,7 +135,7 @@ def _print_run_comparison(change: "RunComparison") -> None:
 
 
 def _format_run_settings(row: "RunRow") -> str:
-    from faithtui.cli.run_options_text import format_changed_options
+    from faithtui.tui.runs.run_options_text import format_changed_options
 
     examples = ", shown examples" if row.spec.example_set else ""
     options = format_changed_options(row.spec)
@@ -150,8 +150,8 @@ def _format_run_settings(row: "RunRow") -> str:
 
 def _list_comparison_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
-    from faithtui.cli.run_options_text import describe_differing_options
     from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
+    from faithtui.tui.runs.run_options_text import describe_differing_options
 
     left = change.left_out
     parts = [

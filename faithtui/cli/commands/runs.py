@@ -28,7 +28,6 @@ def runs(
 
     Example: faithtui runs --json
     """
-    from faithtui.cli.run_options_text import describe_differing_options, format_changed_options
     from faithtui.cli.run_outcome import (
         format_resume_hint,
         format_run_state,
@@ -38,6 +37,10 @@ def runs(
     from faithtui.engine.review.conversation_json import run_to_json
     from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
     from faithtui.store.records import ItemState, RunState
+    from faithtui.tui.runs.run_options_text import (
+        describe_differing_options,
+        format_changed_options,
+    )
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:

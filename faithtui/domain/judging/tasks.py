@@ -250,3 +250,19 @@ def list_numbered_claims_or_statements(task: Task) -> tuple[tuple[str, str], ...
         case _:
             return ()
     return tuple((f"{letter}{number}", text) for number, text in enumerate(units))
+
+
+def list_numbered_truths(task: Task) -> tuple[tuple[str, str], ...]:
+    """List the truths of a task, each with its name in question and reply.
+
+    Returns:
+        (`t0`, truth), in order; () where no truths are numbered.
+    """
+    match task:
+        case FindEvidence(groups):
+            truths = tuple(each for group in groups for each in group.truths)
+        case JudgeClaims(_, truths):
+            pass
+        case _:
+            return ()
+    return tuple((f"t{number}", text) for number, text in enumerate(truths))

@@ -7,12 +7,13 @@ recognised by its key: what is shown is word for word what was asked, or nothing
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
-from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.metric_driver import AnswerOutstanding, assess_conversation
 from faithtui.engine.calls.reply_cache import QuestionContext, compute_question_key
 from faithtui.engine.runs.environment import RunEnvironment
@@ -24,6 +25,7 @@ from faithtui.engine.runs.run_execution import (
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.providers.endpoints import is_in_process_judge
+from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.store.records import CallRow, RunRow, StoredReply
 from faithtui.store.store import Store
 
@@ -38,10 +40,13 @@ class StoredQuestions:
     """By id of the call; those that could not be put together again are left out."""
     problem: str | None = None
     """Why none or not all could; None: all could."""
+    reused: tuple[CallRow, ...] = ()
+    """Calls made for other conversations or runs whose stored replies answered questions here, in
+    the order of the questions; `window` is the position of the window that asks here."""
 
 
 def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> StoredQuestions:
-    """Put the questions of calls together again. Meant for a thread: it may take a second.
+    """Put the questions of a conversation together again. Meant for a thread: it may take a second.
 
     Args:
         store: Open store.
@@ -49,33 +54,51 @@ def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> S
         calls: Calls that were made for it.
     """
     wanted = {call.key: call for call in calls}
-    if not wanted:
-        return StoredQuestions({})
     row = store.runs.row(store.runs.item_rows([item])[0].run)
-    asked: dict[str, JudgeRequest] = {}
+    asked: dict[str, tuple[JudgeRequest, int | None]] = {}
     problem: str | None = None
     try:
         asyncio.run(_replay_stored_replies(store, row, item, asked))
     except FaithtuiError as error:
         problem = str(error)
-    found = {call.id: asked[key] for key, call in wanted.items() if key in asked}
+    found = {call.id: asked[key][0] for key, call in wanted.items() if key in asked}
     fingerprint = row.spec.judge_fingerprint
     for key, call in wanted.items():
         if call.id not in found and call.replicate:
-            again = (replace(each, replicate=call.replicate) for each in asked.values())
+            again = (replace(each, replicate=call.replicate) for each, _ in asked.values())
             same = (each for each in again if compute_question_key(fingerprint, each) == key)
             request = next(same, None)
             if request is not None:
                 found[call.id] = request
     if len(found) < len(wanted) and problem is None:
         problem = "from the run's prompts and options it comes out differently here"
-    return StoredQuestions(found, problem)
+    reused = _list_reused_calls(store, item, asked)
+    found |= {call.id: asked[call.key][0] for call in reused}
+    return StoredQuestions(found, problem, reused)
+
+
+def _list_reused_calls(
+    store: Store, item: ItemId, asked: Mapping[str, tuple[JudgeRequest, int | None]]
+) -> tuple[CallRow, ...]:
+    """List the calls of others that answered questions here.
+
+    Args:
+        store: Open store.
+        item: Conversation of a run.
+        asked: Its questions with the window that asks, by key, in order.
+    """
+    by_key = {call.key: call for call in store.calls.list_calls_answering(asked)}
+    return tuple(
+        replace(by_key[key], window=window, is_reused=True)
+        for key, (_, window) in asked.items()
+        if key in by_key and by_key[key].item != item
+    )
 
 
 async def _replay_stored_replies(
-    store: Store, row: RunRow, item: ItemId, asked: dict[str, JudgeRequest]
+    store: Store, row: RunRow, item: ItemId, asked: dict[str, tuple[JudgeRequest, int | None]]
 ) -> None:
-    """Take the metric as far as stored replies lead, and note what it asks.
+    """Take the metric as far as stored replies lead, and note what it asks, in which window.
 
     Raises:
         FaithtuiError: The metric is not what it was, or cannot go on.
@@ -85,20 +108,50 @@ async def _replay_stored_replies(
     conversation = store.conversations.get(number)
     claims, _ = find_claims_to_judge(store, row.spec, number)
     judge = await _make_silent_judge(row)
+    asking_window: int | None = None
+
+    def note_question(key: str, request: JudgeRequest) -> None:
+        asked.setdefault(key, (request, asking_window))
+
+    def note_window(window: int | None) -> None:
+        nonlocal asking_window
+        asking_window = window
+
     asker = Asker(
         judge,
         _ReadOnlyReplies(store),
         load_image=_make_empty_image_data,
         sender=_NobodySends(),
-        on_question=asked.__setitem__,
+        on_question=note_question,
         answer_limit=row.spec.profile.max_tokens,
     )
+    respondent = _WindowNotingRespondent(asker.bind_to_item(item), note_window)
     try:
-        await assess_conversation(metric, conversation, asker.bind_to_item(item), claims)
+        await assess_conversation(metric, conversation, respondent, claims)
     except AnswerOutstanding:
         pass  # The run was stopped there.
     finally:
         await asker.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _WindowNotingRespondent:
+    """Answers as another respondent does, and says before each question which window asks it."""
+
+    respondent: BoundAsk
+    note_window: Callable[[int | None], None]
+
+    @property
+    def traits(self) -> JudgeTraits:
+        return self.respondent.traits
+
+    def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
+        return self.respondent.hold_answer_slot()
+
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
+        # A question is looked up before its branch first waits, so that no other comes between.
+        self.note_window(window)
+        return await self.respondent(question, window)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 Written at every call, so the statements are made once and the transactions are short.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields, replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, case, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from faithtui.domain.ids import ItemId, RunId
@@ -27,7 +28,7 @@ from faithtui.store.schema.judge_tables import (
     judge_call,
     judge_memory,
 )
-from faithtui.store.schema.tables import run, run_item
+from faithtui.store.schema.tables import conversation, run, run_item
 
 _REPLY_COLUMNS = (
     judge_call.c.text,
@@ -102,8 +103,24 @@ _COUNT_CALL = (
 )
 
 
-_CALL_COLUMN_COUNT = 7
+_CALL_COLUMNS = (
+    judge_call.c.id,
+    judge_call.c.step,
+    judge_call.c.window,
+    judge_call.c.replicate,
+    judge_call.c.usable,
+    judge_call.c.created_at,
+    judge_call.c.key,
+    judge_call.c.run_id,
+    judge_call.c.run_item_id,
+    conversation.c.key.label("conversation_key"),
+)
 """Columns of a call that are not of its reply."""
+_CALLS: Select[Any] = select(*_CALL_COLUMNS, *_REPLY_COLUMNS).select_from(
+    judge_call.outerjoin(run_item, run_item.c.id == judge_call.c.run_item_id).outerjoin(
+        conversation, conversation.c.id == run_item.c.conversation_id
+    )
+)
 
 
 class Calls:
@@ -230,34 +247,24 @@ class Calls:
 
     def list_item_calls(self, item: ItemId) -> tuple[CallRow, ...]:
         """List the calls that were made for a conversation of a run, in order, with their texts."""
-        statement = (
-            select(
-                judge_call.c.id,
-                judge_call.c.step,
-                judge_call.c.window,
-                judge_call.c.replicate,
-                judge_call.c.usable,
-                judge_call.c.created_at,
-                judge_call.c.key,
-                *_REPLY_COLUMNS,
-            )
-            .where(judge_call.c.run_item_id == item)
-            .order_by(judge_call.c.id)
-        )
+        statement = _CALLS.where(judge_call.c.run_item_id == item).order_by(judge_call.c.id)
         with self._database.open_reader() as connection:
-            return tuple(
-                CallRow(
-                    id=row.id,
-                    step=row.step,
-                    window=row.window,
-                    replicate=row.replicate,
-                    usable=row.usable,
-                    at=row.created_at,
-                    reply=StoredReply(*tuple(row)[_CALL_COLUMN_COUNT:]),
-                    key=row.key,
-                )
-                for row in connection.execute(statement)
-            )
+            return tuple(_make_call_row(row) for row in connection.execute(statement))
+
+    def list_calls_answering(self, keys: Iterable[str]) -> tuple[CallRow, ...]:
+        """List the call that answers each question, for whichever conversation it was made.
+
+        Args:
+            keys: Names of questions; those without a usable reply are left out.
+        """
+        first = (
+            select(func.min(judge_call.c.id))
+            .where(judge_call.c.key.in_(list(keys)), judge_call.c.usable)
+            .group_by(judge_call.c.key)
+        )
+        statement = _CALLS.where(judge_call.c.id.in_(first))
+        with self._database.open_reader() as connection:
+            return tuple(_make_call_row(row) for row in connection.execute(statement))
 
     def sum_item_costs(self, item: ItemId) -> ItemCost:
         """Add up the calls that were made for a conversation of a run.
@@ -376,3 +383,19 @@ class Calls:
         )
         with self._database.open_reader() as connection:
             return tuple(FreshVerdict(*row) for row in connection.execute(statement))
+
+
+def _make_call_row(row: Row[Any]) -> CallRow:
+    return CallRow(
+        id=row.id,
+        step=row.step,
+        window=row.window,
+        replicate=row.replicate,
+        usable=row.usable,
+        at=row.created_at,
+        reply=StoredReply(*tuple(row)[len(_CALL_COLUMNS) :]),
+        key=row.key,
+        run=row.run_id,
+        item=row.run_item_id,
+        conversation=row.conversation_key,
+    )

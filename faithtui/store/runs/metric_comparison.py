@@ -28,7 +28,9 @@ from faithtui.store.runs.list_rows import item_rows, read_run_rows
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
 
 
-def compare_view(connection: Connection, conversation_id: ConversationId) -> ComparisonView:
+def compare_view(
+    connection: Connection, conversation_id: ConversationId, own_run: RunId | None = None
+) -> ComparisonView:
     """Read a conversation as all runs see it; see `Runs.compare_view`."""
     named = connection.execute(
         select(conversation.c.source, conversation.c.key).where(
@@ -37,7 +39,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
     ).one_or_none()
     if named is None:
         raise StoreError(f"there is no conversation {conversation_id}; go back to the list")
-    runs = _find_newest_runs(connection, conversation_id)
+    runs = _find_newest_runs(connection, conversation_id, own_run)
     human = replay_verdicts(read_events(connection, claim.c.conversation_id == conversation_id))
     columns = _compute_cells_by_run_and_turn(connection, runs, human)
     rated = _find_answer_claims(connection, conversation_id)
@@ -71,11 +73,11 @@ def _find_majority_or_tie(verdicts: Sequence[HumanVerdict]) -> str | None:
 
 
 def _find_newest_runs(
-    connection: Connection, conversation_id: ConversationId
+    connection: Connection, conversation_id: ConversationId, own_run: RunId | None
 ) -> list[ComparisonRun]:
     """Find the newest run of each metric and judge that is through with a conversation.
 
-    Archived ones are left out.
+    Archived ones are left out. `own_run` stands for its metric and judge, however old it is.
     """
     newest: dict[tuple[str, str], tuple[int, int]] = {}
     for row in connection.execute(
@@ -84,9 +86,10 @@ def _find_newest_runs(
         .where(
             run_item.c.conversation_id == conversation_id,
             run_item.c.state.in_([ItemState.DONE.value, ItemState.FAILED.value]),
-            run.c.archived_at.is_(None),
+            run.c.archived_at.is_(None) | (run.c.id == own_run),
         )
-        .order_by(run_item.c.run_id)
+        # The last one counts.
+        .order_by(run_item.c.run_id == own_run, run_item.c.run_id)
     ):
         newest[row.metric, row.judge] = (row.run_id, row.id)
     found = sorted(newest.values())

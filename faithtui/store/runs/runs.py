@@ -328,16 +328,22 @@ class Runs:
         with self._database.open_reader() as connection:
             return read_turns(connection, conversation_id)[1]
 
-    def compare_view(self, conversation_id: ConversationId) -> ComparisonView:
+    def compare_view(
+        self, conversation_id: ConversationId, own_run: RunId | None = None
+    ) -> ComparisonView:
         """Read one conversation as the newest run of each metric and judge sees it.
 
         Runs that skipped the conversation, or have yet to judge it, are left out.
+
+        Args:
+            conversation_id: The conversation.
+            own_run: Stands for its metric and judge, though there is a newer one; None: none does.
 
         Raises:
             StoreError: There is no such conversation.
         """
         with self._database.open_reader() as connection:
-            return compare_view(connection, conversation_id)
+            return compare_view(connection, conversation_id, own_run)
 
 
 _ITEMS_AT_ONCE: Final = 10_000

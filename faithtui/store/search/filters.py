@@ -176,6 +176,7 @@ class Search:
         wanted: Filter,
         order: ItemOrder = "number",
         *,
+        item: ItemId | None = None,
         stop: SearchStop | None = None,
     ) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims of a run that a filter finds, conversation by conversation.
@@ -187,6 +188,7 @@ class Search:
             run_id: The run.
             wanted: Read for conversations of the run.
             order: Of the conversations; within one, by turn and then as the judge named them.
+            item: Only those of this conversation; None: of all.
             stop: Ends it from another thread.
 
         Raises:
@@ -206,7 +208,10 @@ class Search:
                     connection, run_id, Filter(_drop_positive_text_terms(wanted))
                 )
             )
-            at = {item: number for number, item in enumerate(read_id_column(connection, within))}
+            if item is not None:
+                within = within.where(run_item.c.id == item)
+                conditions.append(verdict.c.run_item_id == item)
+            at = {found: number for number, found in enumerate(read_id_column(connection, within))}
             rows = connection.execute(
                 select(verdict.c.run_item_id, verdict.c.claim_id, claim.c.turn)
                 .join(claim, claim.c.id == verdict.c.claim_id)

@@ -251,7 +251,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
                 "review shows annotators' names and the judge's verdict: settle the claim first"
             )
             return
-        self.session.choose_conversation(claim.item, claim.claim)
+        self.session.open_conversation(claim.item, claim.claim)
         self.screen.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

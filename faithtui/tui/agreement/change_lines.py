@@ -4,6 +4,7 @@ from faithtui.domain.estimates import Estimate
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.store.records import RunRow
+from faithtui.tui.runs.run_options_text import describe_differing_options, format_changed_options
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
@@ -64,6 +65,7 @@ def _format_compared_run_lines(letter: str, row: RunRow, width: int) -> list[Lin
     examples = ", shown examples" if row.spec.example_set else ""
     parameters = row.spec.profile.describe()
     asked = f" ({parameters})" if parameters else ""
+    options = format_changed_options(row.spec)
     return wrap(
         [
             Piece(f"run #{row.id} ", "strong"),
@@ -71,6 +73,7 @@ def _format_compared_run_lines(letter: str, row: RunRow, width: int) -> list[Lin
             Piece(" by ", "quiet"),
             escape_line(f"{row.spec.judge_title}{asked}", limit=200),
             Piece(f" · prompts {row.spec.prompt_digest[:8]}{examples}", "quiet"),
+            Piece(f" · {options}" if options else ""),
         ],
         width - 1,
         first=[Piece(f" {letter}  ", "key")],
@@ -107,7 +110,8 @@ def _list_caveats(change: RunComparison) -> list[str]:
         (left.unfair, "labelled x, not a fair claim"),
         (left.outside, "labelled outside the sample"),
     )
-    notes = [
+    notes = list(describe_differing_options({row.id: row.spec for row in (change.a, change.b)}))
+    notes += [
         f"run {row.id}: {found}"
         for row in (change.a, change.b)
         if (found := format_integrity_sentence(row.spec.metric, row.integrity))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
 from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
+from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_line
 
@@ -50,6 +51,7 @@ def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
     return (Piece(words, "good"), Piece(f" · {escape_line(str(where)).text}", "quiet"))
 
 
-def explain_blind_refusal(what: str) -> Piece:
-    """Say why what tells of single claims is refused in blind mode."""
-    return Piece(f"{what} would show the judge's verdicts while you work blind", "warn")
+def explain_blind_refusal(session: Session, what: str) -> Piece:
+    """Say why what tells of single claims is refused in blind mode, and which keys lead out."""
+    way_out = describe_keys_ending_blind_work(session)
+    return Piece(f"{what} would show the judge's verdicts: {way_out}", "warn")

@@ -95,12 +95,12 @@ class UnitLists(Controller["AgreementScreen"]):
             find_conversation_in_run, session.store, session.run, unit.conversation
         )
         if item is not None:
-            session.choose_conversation(item, unit.claim)
+            session.open_conversation(item, unit.claim)
             self.screen.post_message(ShowScreen("review"))
 
     def refuse_while_blind(self, what: str) -> bool:
         """Refuse, audibly, what tells of single claims, while they are hidden."""
         if self.session.is_blind:
             self.app.bell()
-            self.show_message(explain_blind_refusal(what))
+            self.show_message(explain_blind_refusal(self.session, what))
         return self.session.is_blind

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 HIDDEN_CHARACTER = "▒"
 """Stands where a blind reviewer must not see the judge."""
+NO_PASSAGES = "∅"
+"""Marks an answer without passages; `?` is the letter of the label idk."""
 
 _SHORT = {
     ScoreState.UNDEFINED: "undef.",
@@ -138,14 +140,14 @@ def format_list_heading(spec: "MetricSpec", width: int) -> Line:
 
 def make_legend(spec: "MetricSpec", *, blind: bool) -> Content:
     """Explain the marks of the list, the stretches of its bars in their colours."""
-    marks = "? no passages · ! failed/no verdict · 2x two annotators"
+    marks = f"{NO_PASSAGES} no passages · ! failed · 2x annotators"
     if blind:
         return Content(marks)
     bars: list[str | tuple[str, str]] = []
     for each in spec.labels.names:
         look = fmt.get_label_look(each, spec.labels)
         bars += [(fmt.get_label_bar_character(each, spec.labels), f"$verdict-{look}"), f" {each} "]
-    return Content.assemble(*bars, f"· {marks}")
+    return Content.assemble(*bars, f"· {marks} · * overrides")
 
 
 def format_conversation_row(row: ItemRow, options: RowOptions, width: int, here: bool) -> Line:
@@ -250,13 +252,13 @@ def _format_answer_label_piece(
 
 
 def format_row_symbols(row: ItemRow, blind: bool) -> str:
-    """Mark what is special: `2x` two people, `?` an answer without passages, `!` a fault.
+    """Mark what is special: `2x` two people, `∅` an answer without passages, `!` a fault.
 
     A fault of the judge is not marked while that would tell what it said.
     """
     people = f"{min(row.reviewers, 9)}x" if row.reviewers > 1 else ""
     fault = not blind and (row.missing > 0 or row.failed_windows > 0)
-    return people + ("?" if row.lacks_passages else "") + ("!" if fault else "")
+    return people + (NO_PASSAGES if row.lacks_passages else "") + ("!" if fault else "")
 
 
 def _format_score(scores: ScoreSet | None) -> str:
@@ -358,7 +360,7 @@ def format_conversation_detail_lines(
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)
     if row.lacks_passages:
         words = "an answer has no passages behind it"
-        lines += wrap([Piece("? ", "warn"), Piece(words)], width - 1, first=pad)
+        lines += wrap([Piece(f"{NO_PASSAGES} ", "warn"), Piece(words)], width - 1, first=pad)
     if row.missing and not blind:
         words = f"! {format_unit_count(row.missing, spec)} without a verdict"
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)

@@ -33,7 +33,6 @@ from faithtui.tui.conversations.list_facts import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
-from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
@@ -80,7 +79,7 @@ class ConversationsScreen(FilteredListScreen):
         "human labels changed it; in colour below the threshold), what annotators said of its "
         "answers where the data came with that (human), and how much of what was judged has a "
         "label of yours (by you); the title counts what has a label of anyone. "
-        "Marks: 2x two annotators labelled it, ? an answer has no passages, ! something failed or "
+        "Marks: 2x two annotators labelled it, ∅ an answer has no passages, ! something failed or "
         "has no verdict. What all ids begin with is left out. The digits above the list are "
         "filters with what they find. {list.open} reviews it. "
         "{list.filter} finds conversations by words and terms such as verdict:no or "
@@ -330,8 +329,7 @@ class ConversationsScreen(FilteredListScreen):
         """Review the chosen conversation."""
         row = self.selection
         if row is not None:
-            self.session.choose_conversation(row.id)
-            self.post_message(ShowScreen("review"))
+            self.actions.open_at_found_claim(row)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""

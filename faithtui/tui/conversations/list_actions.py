@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.filters import TermName
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError
@@ -22,7 +23,7 @@ from faithtui.tui.agreement.export import (
 from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested, ShowScreen
-from faithtui.tui.samples.queue import ClaimQueue, find_nearest_open_conversation
+from faithtui.tui.samples.queue import ClaimQueue, find_nearest_open_conversation, make_found_queue
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -99,6 +100,20 @@ class ConversationActions(Controller["ConversationsScreen"]):
             self.screen.items.cursor = at
 
     @hold_keys_during_worker(can_give_up=True)
+    @run_in_worker("open")
+    async def open_at_found_claim(self, row: ItemRow) -> None:
+        """Review a conversation, beginning at what the filter finds in it, the open ones first."""
+        wanted, store = self.screen.active_filter, self.session.store
+        claim: ClaimId | None = None
+        if wanted.claim_terms or wanted.list_terms_with_names(TermName.TEXT):
+            entries = await self.read(store.search.find_claims, row.run, wanted, item=row.id)
+            found = ClaimQueue("", row.run, entries)
+            found = await self.read(make_found_queue, store, self.session.reviewer, found)
+            claim = found.first_open_claim
+        self.session.open_conversation(row.id, claim)
+        self.screen.post_message(ShowScreen("review"))
+
+    @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("gather")
     async def action_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
@@ -118,10 +133,9 @@ class ConversationActions(Controller["ConversationsScreen"]):
             count = fmt.format_count_with_noun(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
         tells = self.screen.active_filter.reveals_judge
-        newest = await self.read(self.session.store.reviews.read_newest_event_id)
-        queue = ClaimQueue(
-            title, row.id, found, blind=blind, reveals_judge=tells, newest_act=newest
-        )
+        queue = ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells)
+        store, reviewer = self.session.store, self.session.reviewer
+        queue = await self.read(make_found_queue, store, reviewer, queue)
         self.screen.call_later(self._review_claims, queue)
 
     def _review_claims(self, queue: ClaimQueue) -> None:
@@ -144,7 +158,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             return
         if session.is_blind:
             self.app.bell()
-            self.show_message(explain_blind_refusal("the file"))
+            self.show_message(explain_blind_refusal(self.session, "the file"))
             return
         if not self.screen.marks and not self.screen.state.filter:
             self.show_message(Piece("writing the report …", "quiet"))

@@ -10,7 +10,7 @@ from faithtui.store.records import FindingRow
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.integrity.finding_lines import format_finding_lines
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.samples.queue import ClaimQueue, make_found_queue
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -53,8 +53,9 @@ class FindingEntries(Controller["IntegrityScreen"]):
         else:
             entries = await self.read(findings.claims, run, kind)
             title = EXPLANATIONS[kind].title
-        newest = await self.read(self.session.store.reviews.read_newest_event_id)
-        queue = ClaimQueue(title, run, entries, reveals_judge=True, newest_act=newest)
+        queue = ClaimQueue(title, run, entries, reveals_judge=True)
+        store, reviewer = self.session.store, self.session.reviewer
+        queue = await self.read(make_found_queue, store, reviewer, queue)
         self.screen.call_later(self._review_queue, queue, start)
 
     def _review_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:

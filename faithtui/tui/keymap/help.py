@@ -197,12 +197,13 @@ def help_texts(screen: Screen[Any]) -> list[HelpText]:
 def help_lines(
     texts: Sequence[HelpText], keys: Sequence[KeyHelp], names: KeyNames, width: int
 ) -> list[Line]:
-    """Draw help: keys by scope, moving last, then what the focused pane and the screen are for.
-
-    Whoever asks for help in the middle of work wants a key: it must not stand below a page of
-    prose.
-    """
+    """Draw help: what the focused pane and the screen are for, then keys by scope, moving last."""
     lines: list[Line] = []
+    for text in texts:
+        lines += [BLANK] if lines else []
+        if text.title:
+            lines.append(make_line(Piece(f" {text.title}", "strong")))
+        lines += wrap(names.fill_in_keys_as_pieces(text.words), width - 1, first=[Piece(" ")])
     scopes = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
     for scope, name in scopes.items():
         own = [each for each in keys if each.scope == scope]
@@ -216,9 +217,4 @@ def help_lines(
                 width - 1,
                 first=[Piece(f"  {each.keys:<14} ", "key")],
             )
-    for text in texts:
-        lines += [BLANK] if lines else []
-        if text.title:
-            lines.append(make_line(Piece(f" {text.title}", "strong")))
-        lines += wrap(names.fill_in_keys_as_pieces(text.words), width - 1, first=[Piece(" ")])
     return lines

@@ -28,7 +28,8 @@ class MetricsScreen(FaithScreen):
 
     TITLE_WORDS: ClassVar[str] = "METRICS"
     HELP_WORDS: ClassVar[str] = (
-        "Every metric and judge on the same answers: the newest run of each. A cell has the score "
+        "Every metric and judge on the same answers: the run it was opened from, and of the "
+        "others the newest run. A cell has the score "
         "of that answer alone, each thing that was judged counted once, and after an arrow the "
         "same with human labels in place; below it how often each label was given, "
         "or "
@@ -76,7 +77,7 @@ class MetricsScreen(FaithScreen):
         rows = () if item is None else runs.item_rows([item])
         if not rows:
             return None
-        view = runs.compare_view(rows[0].conversation)
+        view = runs.compare_view(rows[0].conversation, rows[0].run)
         specs = tuple(get_metric_spec(each.run.spec) for each in view.runs)
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
         return MetricComparison(view, specs, 0, column)
@@ -113,7 +114,7 @@ class MetricsScreen(FaithScreen):
             return
         session = self.session
         session.switch_run(found.run.run.id)
-        session.choose_conversation(found.run.item.id, turn=found.answer.turn)
+        session.open_conversation(found.run.item.id, turn=found.answer.turn)
         self.post_message(ShowScreen("review", back=True))
 
     def action_back(self) -> None:

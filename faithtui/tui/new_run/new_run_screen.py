@@ -23,7 +23,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.new_run.field_words import FIELD_HELP, SELECTS
 from faithtui.tui.new_run.form_lines import JudgeTrial
-from faithtui.tui.new_run.outlook_pane import OutlookPane
+from faithtui.tui.new_run.outlook_pane import NOT_COUNTED, OutlookPane
 from faithtui.tui.new_run.run_fields import RunFields
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme.lines import escape_line, escape_text
@@ -255,11 +255,11 @@ class NewRunScreen(ModalWindow[None]):
         wanted = self._previewed = self._read_form()
         try:
             if isinstance(wanted, str):
-                found = OrderPreview([("asks", f"not counted: {wanted}")], "")
+                found = OrderPreview([("asks", f"{NOT_COUNTED}{wanted}")], "")
             else:
                 found = await self.actions.preview(wanted)
         except FaithtuiError as error:
-            found = OrderPreview([("asks", f"not counted: {error}")], "")
+            found = OrderPreview([("asks", f"{NOT_COUNTED}{error}")], "")
         if self._read_form() != wanted:
             self._previewed = None  # changed meanwhile: the next one is about to be made
             return
@@ -281,9 +281,10 @@ class NewRunScreen(ModalWindow[None]):
             requests = self.fields.read_requests()
             shown, preview = self._shown
             if shown != requests:
-                self.show_problem("counting what it would cost …")
+                # In a line that is there: another one would push the form up.
+                self.query_one("#hint", Label).update("counting what it would cost …")
                 preview = await self.actions.preview(requests)
-                self.show_problem("")
+                self.show_hint("" if self.focused is None else self.focused.id or "")
         except FaithtuiError as error:
             self.show_problem(str(error))
             return

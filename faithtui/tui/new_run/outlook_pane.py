@@ -7,6 +7,9 @@ from faithtui.tui.new_run.form_lines import JudgeTrial, draw_judge_test, draw_te
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import Pane
 
+NOT_COUNTED = "not counted: "
+"""What begins the reason why there are no figures."""
+
 
 class OutlookPane(Pane):
     """Trial of the judge, and preview.
@@ -49,9 +52,13 @@ class OutlookPane(Pane):
         self._draw()
 
     def mark_stale(self) -> None:
-        """Draw the figures as those of the form before it was changed."""
+        """Draw the figures as those of the form before it was changed.
+
+        Why there were none is dropped: that may be what was mended.
+        """
         if not self._is_stale:
             self._is_stale = True
+            self._parts = [each for each in self._parts if not each[1].startswith(NOT_COUNTED)]
             self._draw()
 
     def _draw(self) -> None:

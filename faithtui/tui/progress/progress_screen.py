@@ -307,7 +307,7 @@ class ProgressScreen(FaithScreen):
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
-        self.session.choose_conversation(item)
+        self.session.open_conversation(item)
         self.post_message(ShowScreen("review"))
 
     def find_item(self) -> ItemId | None:

@@ -1,19 +1,28 @@
-"""The call of a conversation that decided a claim, and the claim's entry in it.
+"""The call that decided a claim's verdict in a window, and the claim's entry in it.
 
-Claims are numbered anew in each question, so that the claim 12 of a conversation may be `c4` there.
+Claims and truths are numbered anew in each question, so that the claim 12 of a conversation may be
+`c4` there. A claim may be asked about several times, each time with other truths: of these, the
+call counts whose reply says of the claim what the window's verdict says.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.judging.tasks import list_numbered_claims_or_statements
-from faithtui.store.records import CallRow
+from faithtui.domain.judging.tasks import (
+    list_numbered_claims_or_statements,
+    list_numbered_truths,
+)
+from faithtui.store.records import CallRow, TruthView
 
 if TYPE_CHECKING:
+    from faithtui.domain.judging.tasks import Task
     from faithtui.judges.base import JudgeRequest
+
+_TRUTH_NAME = re.compile(r"\bt[0-9]+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,12 @@ class ClaimInWindow:
     text: str
     window: int
     """Position of the window."""
+    word: str | None = None
+    """What the judge called it in that window; None: the verdict is no reply's own words."""
+    reason: str | None = None
+    """The judge's reason in that window; None: it gave none."""
+    truths: Sequence[TruthView] = ()
+    """Truths of the conversation, as the screen numbers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +52,10 @@ class ClaimEntry:
     """Of the entry in question and reply, such as `c4`; None: the reply names it by its text."""
     text: str
     """The claim, in one line."""
+    is_deciding: bool = True
+    """Whether its reply says what the window's verdict says, or no other call asks about it."""
+    truths: str = ""
+    """Which T numbers of the screen the truths have that its reply names: `t6 = T7, t17 = T18`."""
 
 
 def find_call_deciding_claim(
@@ -44,11 +63,12 @@ def find_call_deciding_claim(
 ) -> ClaimEntry | None:
     """Find the call that decided a claim.
 
-    A question that serves several windows counts for one of them, so the nearest window counts;
-    of several calls of a window, the last one whose reply could be used.
+    It is one whose reply has the verdict's word and reason. A question that serves several windows
+    counts for one of them, so of several the nearest window counts; of several calls of a window,
+    the last one whose reply could be used.
 
     Args:
-        calls: Calls of the conversation, in order.
+        calls: Calls of the conversation, in order, and those of others that answered its questions.
         requests: What was asked in them, by id; some may be missing.
         claim: The claim.
 
@@ -56,7 +76,8 @@ def find_call_deciding_claim(
         None where no call can be seen to ask about it.
     """
     text = normalise_text(claim.text)
-    found: list[tuple[tuple[bool, int, int], ClaimEntry]] = []
+    numbers = {normalise_text(each.text): each.number for each in reversed(claim.truths)}
+    found: list[tuple[tuple[bool, bool, int, int], ClaimEntry]] = []
     for row, call in enumerate(calls):
         request = requests.get(call.id)
         if request is None:
@@ -67,9 +88,15 @@ def find_call_deciding_claim(
             continue
         name, words = same[0] if same else (None, claim.text)
         distance = abs((call.window or 0) - claim.window)
-        entry = ClaimEntry(row, name, " ".join(words.split()))
-        found.append(((not call.usable, distance, -row), entry))
-    return min(found, key=lambda each: each[0])[1] if found else None
+        said = _read_reply_entry(call.reply.text, name, text)
+        matches = _says_verdict_of_window(said, claim)
+        truths = _map_truths(said, request.task, numbers)
+        entry = ClaimEntry(row, name, " ".join(words.split()), matches, truths)
+        found.append(((not call.usable, not matches, distance, -row), entry))
+    if not found:
+        return None
+    entry = min(found, key=lambda each: each[0])[1]
+    return replace(entry, is_deciding=entry.is_deciding or len(found) == 1)
 
 
 def find_claim_span_in_prompt(prompt: str, entry: ClaimEntry) -> tuple[int, int] | None:
@@ -117,17 +144,54 @@ def _find_first_reply_line_of_claim(lines: Sequence[str], entry: ClaimEntry) -> 
 
 def _has_verdict_on_text(call: CallRow, text: str) -> bool:
     """Say whether a reply gives a verdict on a text that it names itself."""
+    return "verdict" in _read_reply_entry(call.reply.text, None, text)
+
+
+def _read_reply_entry(reply_text: str, name: str | None, text: str) -> Mapping[str, Any]:
+    """Read what a reply says of a claim; empty where that cannot be read.
+
+    Args:
+        reply_text: The reply.
+        name: Of the claim in question and reply; None: the reply names it by its text.
+        text: The claim, normalised.
+    """
     try:
-        reply = json.loads(call.reply.text)
+        reply = json.loads(reply_text)
     except (ValueError, RecursionError):
+        return {}
+    if not isinstance(reply, dict):
+        return {}
+    entry: object = reply.get(name) if name is not None else None
+    entries = next(iter(reply.values()), None)
+    if entry is None and isinstance(entries, list):
+        number = -1 if name is None else int(name[1:])
+        same = (
+            each
+            for place, each in enumerate(entries)
+            if isinstance(each, dict)
+            and (normalise_text(str(each.get("statement"))) == text or place == number)
+        )
+        entry = next(same, None)
+    return entry if isinstance(entry, dict) else {}
+
+
+def _says_verdict_of_window(said: Mapping[str, Any], claim: ClaimInWindow) -> bool:
+    """Say whether a reply's entry has word and reason of the verdict that is looked at."""
+    if claim.word is None or "verdict" not in said:
         return False
-    entries = next(iter(reply.values()), None) if isinstance(reply, dict) else None
-    return isinstance(entries, list) and any(
-        isinstance(each, dict)
-        and "verdict" in each
-        and normalise_text(str(each.get("statement"))) == text
-        for each in entries
+    word, reason = normalise_text(str(said["verdict"])), said.get("reason")
+    return word == normalise_text(claim.word) and (
+        claim.reason is None or normalise_text(str(reason)) == normalise_text(claim.reason)
     )
+
+
+def _map_truths(said: Mapping[str, Any], task: "Task", numbers: Mapping[str, int]) -> str:
+    """Say which numbers the truths that a reply names have on the screen."""
+    named = json.dumps([said.get(each) for each in ("sufficient", "partial", "contradicts")])
+    truths = dict(list_numbered_truths(task))
+    found = dict.fromkeys(each for each in _TRUTH_NAME.findall(named) if each in truths)
+    pairs = ((each, numbers.get(normalise_text(truths[each]))) for each in found)
+    return ", ".join(f"{name} = T{number}" for name, number in pairs if number is not None)
 
 
 def _is_statement_line_of(line: str, text: str) -> bool:

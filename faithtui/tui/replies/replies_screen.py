@@ -43,11 +43,13 @@ class RepliesScreen(ModalWindow[None]):
         "indents, and {replies.copy} copies it as it came. Questions are not stored: they are put "
         "together again from the run's prompts, and shown only where they are word for word what "
         "was asked. A question that was "
-        "asked before is answered from the store and makes no call. What serves several windows "
+        "asked before is answered from the store and makes no call: the stored reply stands below "
+        "the calls, with the run and the conversation it was asked for, and costs nothing here. "
+        "What serves several windows "
         "counts for the first that asked. Opened from a claim, it begins at the call that decided "
-        "that claim, with the claim marked in question and reply; claims and truths are numbered "
-        "anew in each question. Where there is no room for both, {replies.pane} changes between "
-        "question and reply."
+        "that claim in the window shown, with the claim marked in question and reply; claims and "
+        "truths are numbered anew in each question, and the last line says which is which. "
+        "Where there is no room for both, {replies.pane} changes between question and reply."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -111,7 +113,8 @@ class RepliesScreen(ModalWindow[None]):
     def on_mount(self) -> None:
         """Begin with the call that decided the claim, else with the first that failed."""
         replies = self._replies
-        count = len(replies.calls)
+        reused = sum(each.is_reused for each in replies.calls)
+        count = f"{len(replies.calls) - reused}" + (f" · {reused} from the store" if reused else "")
         self.query_one(TitleBar).left = (
             Piece("RAW REPLIES", "strong"),
             Piece("  "),
@@ -217,7 +220,17 @@ class RepliesScreen(ModalWindow[None]):
             words = Piece(f"no call is seen to ask about {claim.name}", "warn")
         else:
             name = "" if entry.name is None else f", as {entry.name}"
-            words = Piece(f"{claim.name} was decided in call {entry.row + 1}{name}")
+            call = f"call {entry.row + 1}{name}"
+            numbers = f" ({entry.truths} in review)" if entry.truths else ""
+            words = (
+                Piece(f"{claim.name} was decided in {call}{numbers}")
+                if entry.is_deciding
+                else Piece(
+                    f"no single reply has the verdict on {claim.name} in w{claim.window + 1}; "
+                    f"the nearest is {call}{numbers}",
+                    "warn",
+                )
+            )
         self.query_one(StatusLine).left = (words,)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.judging.error_sentences import WAYS
 from faithtui.domain.text.json_indent import indent_json
-from faithtui.domain.text.visible_text import make_visible
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui.replies.claim_entry import (
     ClaimEntry,
@@ -63,24 +63,50 @@ def format_call_table_lines(calls: Sequence[CallRow], cost: ItemCost, width: int
             str(row + 1),
             escape_line(call.step, limit=40).text,
             fmt.NONE if call.window is None else f"w{call.window + 1}",
-            _format_count(reply.tokens_in),
-            _format_count(reply.tokens_out),
-            "unknown" if reply.cost_nusd is None else fmt.format_money(reply.cost_nusd),
-            fmt.format_latency(reply.latency_ms),
+            *_format_call_figures(call),
         )
         state, look = (
             ("", "") if call.usable and reply.stop == "ok" else describe_reply_usability(call)
         )
+        if call.is_reused and not state:
+            state, look = describe_reply_origin(call), "quiet"
         text = _format_call_row(cells, width)
         room = max(0, width - len(text) - 2)
         if len(state) > room:
-            state = _SHORT.get(reply.stop, "odd end" if call.usable else "unusable")
+            state = _shorten_state(call, state)
         lines.append(
             make_line(
                 Piece(text), Piece(f" {fit_text(state, room)}" if room else "", look), row=row
             )
         )
     return [*lines, BLANK, *format_conversation_cost_lines(cost, width)]
+
+
+def describe_reply_origin(call: CallRow) -> str:
+    """Say for which conversation of which run a reply was asked that was found in the store."""
+    if call.run is None or call.conversation is None:
+        return "from the store, asked for a run that is not there any more"
+    return f"from the store: #{call.run} {make_visible_line(call.conversation, 40)}"
+
+
+def _format_call_figures(call: CallRow) -> tuple[str, ...]:
+    """Write tokens, cost and time of a call; of one that was made for others none count here."""
+    if call.is_reused:
+        return (fmt.NONE,) * 4
+    reply = call.reply
+    return (
+        _format_count(reply.tokens_in),
+        _format_count(reply.tokens_out),
+        "unknown" if reply.cost_nusd is None else fmt.format_money(reply.cost_nusd),
+        fmt.format_latency(reply.latency_ms),
+    )
+
+
+def _shorten_state(call: CallRow, state: str) -> str:
+    """Say the state of a call where there is little room."""
+    if call.usable and call.reply.stop == "ok":
+        return state.removeprefix("from the store: ")
+    return _SHORT.get(call.reply.stop, "odd end" if call.usable else "unusable")
 
 
 def _format_call_row(cells: Sequence[str], width: int) -> str:
@@ -157,6 +183,8 @@ def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> T
     state, look = describe_reply_usability(call)
     asked = "in no form" if reply.rung is None else f"by {WAYS.get(reply.rung, reply.rung)}"
     facts = [Piece(state, f"{look} strong"), _quiet_piece(f"asked {asked}")]
+    if call.is_reused:
+        facts.insert(1, Piece(f" · {describe_reply_origin(call)}", "human"))
     tokens = f"{_format_count(reply.tokens_in)} tokens in, {_format_count(reply.tokens_out)} out"
     extra = (
         (reply.tokens_cached, "cached"),

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConversationReplies:
-    """The calls that were made for a conversation of a run."""
+    """The calls whose replies judged a conversation of a run."""
 
     item: ItemId
     key: str
     """Name of the conversation."""
     calls: tuple[CallRow, ...]
-    """In their order."""
+    """In their order; after them those made for others whose stored replies answered here."""
     cost: ItemCost
     questions: "StoredQuestions"
     """What was asked in them."""
@@ -148,11 +148,6 @@ def read_conversation_replies(
     rows = store.runs.item_rows([item])
     key = rows[0].key if rows else f"conversation {item}"
     calls = store.calls.list_item_calls(item)
-    return ConversationReplies(
-        item,
-        key,
-        calls,
-        store.calls.sum_item_costs(item),
-        rebuild_questions(store, item, calls),
-        claim,
-    )
+    questions = rebuild_questions(store, item, calls)
+    costs = store.calls.sum_item_costs(item)
+    return ConversationReplies(item, key, (*calls, *questions.reused), costs, questions, claim)

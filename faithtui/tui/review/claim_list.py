@@ -11,6 +11,8 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review.lines.claim_rows import (
+    HEADED_FROM,
+    MATRIX_FROM,
     ClaimRows,
     choose_row_layout,
     claim_list_lines,
@@ -128,11 +130,19 @@ class ClaimList(RowPane):
         self.is_waiting = False
         self.show(
             lambda width: self._make_lines(view, at, spec, width, extras, row),
-            title=f"{capitalise(spec.units[1])}{where} {count}",
+            title=f"{capitalise(spec.units[1])}{where} {count}{self._name_columns(view)}",
         )
         self.move_to(row)
         if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
+
+    def _name_columns(self, view: ReviewView) -> str:
+        """Name the columns of letters in the title, where the list is too low for a heading."""
+        room = self.scrollable_content_region
+        if not 0 < room.height < HEADED_FROM:
+            return ""
+        has_windows = room.width >= MATRIX_FROM and view.windows and not view.is_blind
+        return " · you, judge" if has_windows else " · judge, you"
 
     def _make_lines(
         self,

@@ -75,11 +75,18 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     def find_claim_in_window(self) -> ClaimInWindow | None:
         """Give the chosen claim with the window whose verdict is shown."""
-        claim, here = self.screen.claim, self.screen.review_position
-        if claim is None:
+        view, claim, here = self.screen.view, self.screen.claim, self.screen.review_position
+        if view is None or claim is None:
             return None
-        window = position.get_judge_verdict(claim, here.window).window
-        return ClaimInWindow(self.screen.format_claim_name(claim), claim.text, window)
+        verdict = position.get_judge_verdict(claim, here.window)
+        return ClaimInWindow(
+            self.screen.format_claim_name(claim),
+            claim.text,
+            verdict.window,
+            verdict.word,
+            verdict.reason,
+            view.truths,
+        )
 
     def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""

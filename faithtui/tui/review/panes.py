@@ -371,7 +371,7 @@ class ReviewPanes(Panes):
         marks = describe_added_claims(view, claim.turn) if claim else ""
         # Where the answer has marks, they are worth more room than how many turns there are.
         behind = f" · {marks}" if marks else f" of {turns}"
-        title = f"Turn {claim.turn + 1}{behind}" if claim else "Turn"
+        title = f"Turn {claim.turn + 1}{behind}" if claim else "Conversation"
         if claim is not None and claim.kind == "answer":
             title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1}{behind}"
         self.transcript.show(build_lines, title=title, keep=not moved)

@@ -90,5 +90,5 @@ class LowestScores(RowPane):
         event.stop()
         if self._run is not None and event.row < len(self._items):
             self._session.switch_run(self._run.id)
-            self._session.choose_conversation(self._items[event.row].id)
+            self._session.open_conversation(self._items[event.row].id)
             self.post_message(ShowScreen("review"))

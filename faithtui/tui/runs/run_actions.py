@@ -216,7 +216,7 @@ class RunActions(Controller["RunsScreen"]):
         """Write the reports."""
         if self.session.is_blind:
             self.app.bell()
-            self.show_message(explain_blind_refusal("the report"))
+            self.show_message(explain_blind_refusal(self.session, "the report"))
             return
         runs = [row.id for row in self.target_runs]
         directories = []

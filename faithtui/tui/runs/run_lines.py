@@ -193,6 +193,8 @@ def get_run_status_and_look(row: RunRow) -> tuple[str, str]:
                 return "incomplete", "bad"
             if row.integrity.soundness is Soundness.UNCHECKED:
                 return "unchecked", "warn"
+            if row.skipped:
+                return f"{row.skipped} skipped", "warn"
             return "done", ""
 
 

@@ -8,6 +8,7 @@ from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.next_steps import WRITING_ACTIONS, NextStep, list_next_steps
 from faithtui.tui.runs.run_details import step_lines
+from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.session import ListState
 from faithtui.tui.widgets.scroll_pane import RowPane
@@ -73,7 +74,8 @@ class RunSteps(Controller["RunsScreen"]):
         if row is None or spec is None:
             return
         if self.session.is_blind:
-            self.refuse("that would show judge's verdicts while you work blind")
+            way_out = describe_keys_ending_blind_work(self.session)
+            self.refuse(f"that would show the judge's verdicts: {way_out}")
             return
         bad = next((one.name for one in spec.labels.labels if one.polarity is Polarity.BAD), None)
         if bad is None:

@@ -1,7 +1,7 @@
 """What a reviewer works through: claims in an order, or the conversations of a run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -34,11 +34,11 @@ class ClaimQueue:
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
     newest_act: LabelId = field(default=LabelId(0), compare=False)
-    """The newest act in the store when a queue without a sample was made; what the reviewer says
-    of its claims after that are its answers."""
+    """What the reviewer says after this act of the claims of a queue without a sample are its
+    answers."""
     answered: set[ClaimId] = field(default_factory=set, compare=False)
-    """Claims of a queue without a sample that were answered in it; the store does not know them as
-    such. After a restart they come from the labels given since `newest_act`."""
+    """Claims of a queue without a sample that are answered; the store does not know them as such.
+    After a restart they come from the labels given since `newest_act`."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)
     """Place of each claim in `entries`; made here."""
 
@@ -50,6 +50,15 @@ class ClaimQueue:
     def is_convenience(self) -> bool:
         """Whether the order says nothing about the rest of the run."""
         return self.sample is None
+
+    @property
+    def first_open_claim(self) -> ClaimId | None:
+        """The first claim that is not among `answered`; None: all are."""
+        return next((claim for _, claim in self.entries if claim not in self.answered), None)
+
+    def has_conversation(self, item: ItemId) -> bool:
+        """Say whether a claim of a conversation is in it."""
+        return any(each == item for each, _ in self.entries)
 
 
 class QueuePosition:
@@ -129,6 +138,24 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
         (each.claim for each in entries if each.answered),
         (each.claim for each in entries if each.skipped),
     )
+
+
+def make_found_queue(store: "Store", reviewer: str, found: ClaimQueue) -> ClaimQueue:
+    """Take up claims that were found by a filter or a list where a person left them.
+
+    Those with a verdict of the reviewer are answered; where all have one, they are gone through
+    once more.
+
+    Args:
+        store: Where to look.
+        reviewer: Whose verdicts count.
+        found: The claims, as they were found.
+    """
+    claims = [claim for _, claim in found.entries]
+    labelled = store.reviews.list_claims_labelled_after_event(reviewer, claims, LabelId(0))
+    if len(labelled) < len(claims):
+        return replace(found, newest_act=LabelId(0), answered=labelled, place={})
+    return replace(found, newest_act=store.reviews.read_newest_event_id(), place={})
 
 
 def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:

@@ -1,13 +1,25 @@
 """`B`: hides the judge until a claim has its verdict, on the screens that show it."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.session import Session
+
+
+def describe_keys_ending_blind_work(session: "Session") -> str:
+    """Name the keys that stop hiding the judge, from any screen."""
+    queue = session.claim_queue
+    words = "{go.review}, then {review.blind} ends blind work"
+    if queue is not None and queue.blind:
+        words = "{go.review}, then {review.leave-queue}, {review.blind} end blind work"
+    return session.keys.fill_in_keys(words)
 
 
 class BlindMode(Controller[Any]):
@@ -45,7 +57,9 @@ class BlindMode(Controller[Any]):
             )
             return
         if queue is not None and queue.reveals_judge:
-            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
+            words = "these were chosen by the judge's verdict: {review.leave-queue} in review, or "
+            words += "opening another conversation, leaves them; then {review.blind} works"
+            self.refuse(self.keys.fill_in_keys(words))
             return
         self.session.set_judge_hidden(not self.session.is_judge_hidden)
         self.screen.refresh_bindings()

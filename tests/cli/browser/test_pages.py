@@ -162,7 +162,7 @@ def test_windows_above_the_screens_open_and_close_in_chromium(shown: Page) -> No
         ("E", " of 2"),
         ("W", "RAW REPLIES"),
         ("L", "Windows"),
-        ("?", "In this pane"),
+        ("?", "This screen"),
     ):
         shown.page.keyboard.type(key)
         shown.wait_for(words)

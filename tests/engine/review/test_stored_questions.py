@@ -56,3 +56,28 @@ def test_what_cannot_be_put_together_is_left_out_and_the_reason_said(tmp_path: P
         assert len(found.requests) == len(calls)
         assert "comes out differently" in str(found.problem)
         assert rebuild_questions(store, item, []).problem is None
+
+
+def test_replies_that_were_asked_for_another_run_are_listed_with_their_origin(
+    tmp_path: Path,
+) -> None:
+    with store_with(tmp_path / "s.db", [conversation("a", 3)]) as store:
+        first, item = judged(store, CountingJudge())
+        assert rebuild_questions(store, item, store.calls.list_item_calls(item)).reused == ()
+        judge = CountingJudge()
+        run = planned(store, options={"penalize_ambiguous_claims": True})
+        asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
+        again = store.runs.item_ids(run)[0]
+        own = store.calls.list_item_calls(again)
+        found = rebuild_questions(store, again, own)
+        assert found.problem is None
+        assert len(found.reused) == len(store.calls.list_item_calls(item)) - len(own)
+        before = {call.key: call for call in store.calls.list_item_calls(item)}
+        for call in found.reused:
+            assert call.is_reused
+            assert (call.run, call.item, call.conversation) == (first, item, "a")
+            assert call.reply == before[call.key].reply
+            assert found.requests[call.id].step == call.step
+        verdicts = [call.window for call in found.reused if call.step == "verdicts"]
+        assert verdicts == [before[call.key].window for call in found.reused
+                            if call.step == "verdicts"]  # fmt: skip

@@ -79,6 +79,15 @@ def test_the_newest_run_of_each_metric_and_judge_speaks(store: Store) -> None:
     assert [cell and cell.labels for cell in view.answers[0].cells] == [{"yes": 1}, {"idk": 1}]
 
 
+def test_the_run_it_is_opened_from_stands_for_its_metric_and_judge(store: Store) -> None:
+    older, _ = judged(store, talk(), {1: ["no"]}, spec=FACT_RUN)
+    judged(store, talk(), {1: ["yes"]}, spec=FACT_RUN)
+    other, _ = judged(store, talk(), {1: ["idk"]}, spec=replace(FACT_RUN, judge="openai:a"))
+    view = store.runs.compare_view(only(store), older)
+    assert [each.run.id for each in view.runs] == [older, other]
+    assert [cell and cell.labels for cell in view.answers[0].cells] == [{"no": 1}, {"idk": 1}]
+
+
 def test_a_failed_or_skipped_answer_keeps_its_state(store: Store) -> None:
     skipped = make_empty_score(ScoreState.SKIPPED, "no contexts")
     said(

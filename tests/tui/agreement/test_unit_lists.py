@@ -95,7 +95,7 @@ def test_an_empty_cell_and_blind_work_open_no_list(session: Session, store_path:
     session.set_judge_hidden(True)
     screen.units.open_cell(names.index("no"), names.index("yes"))
     screen.units.open_disagreement_in_review(0)
-    assert screen.message == "the list would show the judge's verdicts while you work blind"
+    assert screen.message == "the list would show the judge's verdicts: g v, then B ends blind work"
     assert screen.app.bells == 2
     assert not screen.input_queue.windows
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import ItemRow
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.pager import Pager
 from tests.tui.driving import calm, press, status
 from tests.tui.screen.test_row_marks import SIZE, listed
@@ -21,6 +22,62 @@ async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: Faith
         assert {item for item, _ in queue.entries} == {screen.listed_entries[1]}
         assert queue.title == "1 marked conversation"
         assert not queue.reveals_judge
+
+
+async def test_q_goes_on_at_the_first_claim_without_a_label(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "space", "Q")
+        first = app.session.claim_queue
+        assert isinstance(app.screen, ReviewScreen)
+        assert first is not None
+        assert not first.answered
+        await press(pilot, "y")
+        await calm(pilot)
+        await press(pilot, "g", "c", "Q")
+        await calm(pilot)
+        again = app.session.claim_queue
+        assert again is not None
+        assert again is not first
+        assert again.answered == {first.entries[0][1]}
+        assert app.screen.review_position.claim == first.entries[1][1]
+        cursor = app.screen.queue_navigator.cursor
+        assert cursor is not None
+        assert len(cursor.answered_claims) == 1
+
+
+async def test_a_conversation_outside_the_queue_leaves_it_and_can_be_blind(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        queued, other = screen.listed_entries[:2]
+        app.session.start_queue(
+            ClaimQueue("verdict:no", RunId(1), ((ItemId(queued), ClaimId(1)),), reveals_judge=True)
+        )
+        await press(pilot, "B")
+        assert "Q in review, or opening another conversation, leaves them" in status(app)
+        await press(pilot, "home", "enter")
+        kept = app.session.claim_queue
+        assert kept is not None, "it has claims of the queue"
+        await press(pilot, "g", "c", "j", "enter")
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.session.item == other
+        assert app.session.claim_queue is None
+        await press(pilot, "B")
+        assert app.session.is_blind
+        assert "hidden until you answer" in status(app)
+
+
+async def test_a_conversation_opens_at_the_claim_that_the_filter_found(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "slash", *"verdict:no", "enter")
+        await calm(pilot)
+        await press(pilot, "enter")
+        await calm(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.screen.claim is not None
+        assert app.screen.claim.number > 1
+        assert app.screen.claim.home_verdict.label == "no"
 
 
 async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_path: Path) -> None:
@@ -57,7 +114,7 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
         app.session.is_judge_hidden = True
         await press(pilot, "space", "X")
         await calm(pilot)
-        assert "would show the judge's verdicts" in status(app)
+        assert "would show the judge's verdicts: g v, then B ends blind work" in status(app)
     assert not (tmp_path / "reports").exists()
 
 

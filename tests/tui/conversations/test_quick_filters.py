@@ -185,7 +185,10 @@ async def test_the_opening_comes_first_and_the_id_last(app: FaithApp) -> None:
 async def test_the_marks_are_explained_below_the_list(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         await listing(pilot)
-        assert "█ yes ▓ no ▒ idk · ? no passages" in screen_text(app)
+        assert (
+            "█ yes ▓ no ▒ idk · ∅ no passages · ! failed · 2x annotators · * overrides"
+            in screen_text(app)
+        )
 
 
 async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) -> None:

@@ -316,6 +316,34 @@ async def test_a_preview_of_a_form_that_was_changed_meanwhile_is_not_shown(app: 
         assert "of openai:a" not in text_of(app, "outlook")
 
 
+async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_moves(
+    app: FaithApp,
+) -> None:
+    may_answer = asyncio.Event()
+
+    async def slow(requests: Sequence[RunRequest]) -> OrderPreview:
+        await may_answer.wait()
+        return OrderPreview([("cost", "nothing")], "")
+
+    async def do_not_start(requests: Sequence[RunRequest]) -> None:
+        """Start nothing."""
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        form = await form_of(pilot)
+        form.query_one("#options", Input).value = "colour=red"
+        await until(pilot, lambda: "not counted: " in text_of(app, "outlook"))
+        form.actions = replace(form.actions, preview=slow, start=do_not_start)
+        form.query_one("#options", Input).value = ""
+        await until(pilot, lambda: "counting …" in screen_text(app))
+        assert "not counted" not in text_of(app, "outlook"), "that was another form"
+        before = form.query_one("#fields").region
+        form.action_start()
+        await until(pilot, lambda: "counting what it would cost …" in screen_text(app))
+        assert form.query_one("#fields").region == before
+        may_answer.set()
+        await until(pilot, lambda: form not in app.screen_stack)
+
+
 async def test_what_is_dear_or_has_no_known_price_asks_once(app: FaithApp) -> None:
     started: list[str] = []
 

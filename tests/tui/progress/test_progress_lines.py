@@ -270,6 +270,7 @@ def test_missing_verdicts_are_no_done_run() -> None:
     both = RunView(replace(over, done=37, failed=2))
     assert "R asks again what failed or lacks a verdict (4)" in totals(both)
     assert get_run_status_and_look(over) == ("incomplete", "bad")
+    assert get_run_status_and_look(replace(over, incomplete=0)) == ("1 skipped", "warn")
     assert get_run_status_and_look(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
 
 

@@ -1,7 +1,11 @@
 """The call that decided a claim, and the claim's entry in question and reply."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from faithtui.domain.ids import TruthId
 from faithtui.domain.judging.tasks import (
     EvidenceGroup,
     FindEvidence,
@@ -12,7 +16,7 @@ from faithtui.domain.judging.tasks import (
     list_numbered_claims_or_statements,
 )
 from faithtui.judges.base import JudgeRequest
-from faithtui.store.records import CallRow, StoredReply
+from faithtui.store.records import CallRow, StoredReply, TruthView
 from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_call_deciding_claim
 from faithtui.tui.replies.reply_lines import TextLines, format_prompt_lines, reply_lines
 from tests.tui.building import NOON
@@ -60,7 +64,7 @@ def test_the_nearest_window_counts_and_then_the_last_usable_reply() -> None:
     asked = {each.id: request(task) for each in calls}
     found = find_call_deciding_claim(calls, asked, SHIP)
     assert found is not None
-    assert found.row == 2
+    assert (found.row, found.is_deciding) == (2, False), "the reply says nothing of it"
     assert find_call_deciding_claim(calls, {}, SHIP) is None
 
 
@@ -98,3 +102,30 @@ def test_a_statement_that_the_reply_names_itself_is_found() -> None:
         '▌      "statement": "A.",', '▌      "verdict": "no"', "▌    },"
     ]  # fmt: skip
     assert format_prompt_lines(request(SupportAnswer("", ""), "a."), None, 60, found).entry is None
+
+
+def test_of_several_calls_the_one_counts_that_says_what_the_verdict_says() -> None:
+    def say(number: int, verdict: str, reason: str, window: int) -> CallRow:
+        said = {"verdict": verdict, "reason": reason, "sufficient": [["t1"], ["t0", "t2"]]}
+        return call(number, json.dumps({"c0": said}), window=window)
+
+    truths = tuple(
+        TruthView(TruthId(9), number, text, None, None, (0,))
+        for number, text in ((7, "At nine."), (8, "it sails"))
+    )
+    shown = replace(SHIP, window=1, word="yes", reason="6 of 7 words", truths=truths)
+    task = FindEvidence((EvidenceGroup((SHIP.text,), ("It sails", "at nine.", "unknown")),))
+    calls = [
+        say(1, "idk", "4 of 7 words", 1),
+        say(2, "yes", "6 of 7 words", 2),
+        say(3, "yes", "7 of 7 words", 1),
+    ]
+    asked = {each.id: request(task) for each in calls}
+    found = find_call_deciding_claim(calls, asked, shown)
+    assert found == ClaimEntry(1, "c0", SHIP.text, True, "t1 = T7, t0 = T8")
+    derived = find_call_deciding_claim(calls, asked, replace(shown, word=None, reason=None))
+    assert derived is not None
+    assert not derived.is_deciding, "no reply says it in these words"
+    alone = find_call_deciding_claim(calls[:1], asked, shown)
+    assert alone is not None
+    assert alone.is_deciding

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.runs import runner
 from faithtui.store.records import (
     ItemState,
 )
@@ -15,6 +16,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.replies.replies_screen import RepliesScreen
 from faithtui.tui.review.review_screen import ReviewScreen
+from tests.engine.building import planned
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of, until
 from tests.tui.replies.test_replies_screen import GOOD, asked
 
@@ -54,6 +56,29 @@ async def test_from_a_claim_it_begins_at_the_call_that_decided_it(
         assert reply.strip() in screen_text(app)
         await press(pilot, "tab")
         assert f"▌[{found[2]}] Parcel a-11 weighs 12 kilograms." in screen_text(app)
+
+
+async def test_a_reply_from_the_store_is_read_with_its_origin(
+    judged: Path, make_app: Callable[[Path], FaithApp]
+) -> None:
+    with Store.open(judged) as store:
+        run = planned(store, options={"penalize_ambiguous_claims": True})
+        await runner.execute_run(store, run, lambda event: None)
+    app = make_app(judged)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.session.run == run
+        await press(pilot, "end", "W")
+        assert isinstance(app.screen, RepliesScreen)
+        call = app.screen.selected_call
+        assert call is not None
+        assert (call.step, call.run, call.is_reused) == ("verdicts", RunId(1), True)
+        found = re.search(r"decided in call (\d+), as (c\d+) \((t\d+ = T\d+)", status(app))
+        assert found, status(app)
+        assert f'▌  "{found[2]}": {{' in text_of(app, "reply")
+        assert "from the store: #1 a" in text_of(app, "reply")
+        assert "#1 a" in text_of(app, "calls")
+        assert "from the store" in screen_text(app).split("\n")[1], "the title counts them"
 
 
 async def blind(pilot: Pilot[None]) -> ReviewScreen:

@@ -18,12 +18,13 @@ from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.review.lines.claim_rows import HEADED_FROM
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import make_sample_queue
 from faithtui.tui.widgets.bars import StatusLine, TitleBar
 from faithtui.tui.widgets.scroll_pane import Pane
 from tests.tui.building import NOON, SPEC, Said, assessments, save
-from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of, until
 
 CANARY = "zanzibar"
 """In everything that the judge or other people said, and nowhere else."""
@@ -266,3 +267,17 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)
         assert screen.claim is not None
         assert screen.claim.id == claim
+
+
+async def test_a_low_list_names_its_letters_and_hides_the_judge_on_open_claims(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "B", "y")
+        claims = screen.panes.claims
+        assert 0 < claims.scrollable_content_region.height < HEADED_FROM
+        assert str(claims.border_title).strip().endswith("judge, you")
+        rows = [line for line in text_of(app, "claims").split("\n") if line.strip()]
+        assert screen.view is not None
+        assert sum(" ▒ " in row for row in rows) == len(screen.view.hidden) == len(rows) - 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -201,11 +202,11 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.in_flight += 1
         self.saves_done.clear()
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
-        self._wait_until_saved(future, claims, words)
+        self._wait_until_saved(future, claims, words, self._name_conversation())
 
     @run_in_worker("save", exclusive=False)
     async def _wait_until_saved(
-        self, future: Future[object], claims: Sequence[ClaimId], words: str
+        self, future: Future[object], claims: Sequence[ClaimId], words: str, conversation: str
     ) -> None:
         """Wait for the disk and say so."""
         try:
@@ -213,12 +214,13 @@ class LabelWriter(Controller["ReviewScreen"]):
         except Exception:
             self.screen.call_later(self._roll_back_failed_save, claims, words)
             raise  # The app says what happened.
-        self.screen.call_later(self._show_saved_and_reload, words)
+        self.screen.call_later(self._show_saved_and_reload, words, conversation)
 
-    def _show_saved_and_reload(self, words: str) -> None:
+    def _show_saved_and_reload(self, words: str, conversation: str) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
-        told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        where = "" if conversation == self._name_conversation() else f" in {conversation}"
+        told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}{where}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
         self._show_and_keep_message(*self._unsaved_pieces(), *told)
         self._reload_when_all_saved()
@@ -256,14 +258,23 @@ class LabelWriter(Controller["ReviewScreen"]):
         more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
         return (Piece(head, "bad strong"), Piece(f" · {named}{more}"), Piece(" · "))
 
+    def _name_conversation(self) -> str:
+        """Name the conversation that is shown, for the status line."""
+        view = self.screen.view
+        return "" if view is None else make_visible_line(view.item.key, 40)
+
     def _show_and_keep_message(self, *pieces: Piece) -> None:
         self._told = pieces
         self.show_message(*pieces)
 
     def clear_message_of_other_conversation(self) -> None:
         """Clear what was said in another conversation, but for the save that led away from it."""
-        if self.screen.query_one(StatusLine).left != self._told:
+        kept = self._told
+        if self.screen.query_one(StatusLine).left != kept:
             self.show_message()
+        elif kept and kept[-1].text.startswith(" · "):
+            # Another claim has the same number here.
+            self.show_message(*kept, Piece(f" in {self._name_conversation()}"))
         self._told = ()
         told = self.last_act_words
         self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE

@@ -63,13 +63,15 @@ def exchange_lines(
 
     Args:
         view: The conversation.
-        claim: The claim; None shows nothing.
+        claim: The claim; None shows the whole conversation.
         spec: The run's metric.
         width: Cells of a line.
         height: Lines of the pane.
         near: The nearest words, of a claim that does not stand in the answer as it is.
     """
-    if claim is None or not view.turns:
+    if claim is None:
+        return ExchangeLines(transcript_lines(view, None, spec, width)[0])
+    if not view.turns:
         return ExchangeLines(())
     first, answer = find_exchange_turn_range(view, claim.turn)
     around = TURNS_AROUND if height >= TALL_FROM else 0

@@ -218,6 +218,7 @@ async def test_a_message_goes_with_its_conversation_but_that_of_the_save_that_le
     await screen.settle()
     assert session.item != first
     assert screen.message.startswith("saved 12:04:19"), "the save led here"
+    assert screen.message.endswith(" in conv-0147"), "another claim has this number here"
     await screen.open(1)
     assert screen.message == "", "and it has been seen"
 

@@ -97,3 +97,10 @@ def test_the_nearest_words_are_marked_where_the_claim_is_worded_otherwise(view: 
 def test_nothing_is_nearest_to_a_claim_that_stands_in_the_answer(view: ReviewView) -> None:
     literal = replace(view.claims[2], span=Span(5, 34))
     assert find_nearest_sentence(literal, tokenise_view(view)) is None
+
+
+def test_without_a_claim_the_whole_conversation_is_shown(view: ReviewView) -> None:
+    drawn = exchange_lines(view, None, METRIC, 60, 12)
+    words = " ".join(line.text for line in drawn.lines)
+    for turn in view.turns:
+        assert turn.content[:20] in words

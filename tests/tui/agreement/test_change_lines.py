@@ -1,0 +1,26 @@
+"""What changed between two runs, as the app says it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from faithtui.engine.review.reports.run_comparison import compare_runs
+from faithtui.store.store import Store
+from faithtui.tui.agreement.change_lines import format_run_comparison_lines
+from tests.store.building import FACTS, SPEC
+from tests.store.runs.test_run_designs import judged_all, label
+
+
+def test_runs_with_other_options_are_said_to_be_not_comparable(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        spec = replace(SPEC, rule=FACTS)
+        first = judged_all(store, "abc", spec=spec)
+        second = judged_all(store, "abc", spec=replace(spec, options={"window_size": 3}))
+        claims = [each.claim for each in store.labelled_units.read_run_units(first).claims]
+        label(store, first, claims, "no")
+        change = compare_runs(store, first, second, "ann")
+    text = " ".join(line.text.strip() for line in format_run_comparison_lines(change, 100))
+    assert "window_size=3" in text
+    assert (
+        f"! scores of run {second} are not comparable with those of run {first}: other window_size"
+        in " ".join(text.split())
+    )
