@@ -120,7 +120,7 @@ class AgreementPanes(Panes):
             ),
             "detection": (
                 lambda w: [
-                    *draw.format_unfaithful_detection_lines(level, w),
+                    *draw.format_unfaithful_detection_lines(level, report.passing, w),
                     *draw.add_heading_if_wanted(
                         "per verdict", draw.format_per_label_score_lines(level, labels, w), narrow
                     ),

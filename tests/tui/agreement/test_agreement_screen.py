@@ -325,11 +325,13 @@ def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
     weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
     for lines in (
         draw.format_per_label_score_lines(weighted.claims, FAITHFULNESS, 300),
-        draw.format_unfaithful_detection_lines(weighted.claims, 300),
+        draw.format_unfaithful_detection_lines(weighted.claims, weighted.passing, 300),
     ):
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
-    assert "weighted" not in words(draw.format_unfaithful_detection_lines(plain.claims, 300))
+    assert "weighted" not in words(
+        draw.format_unfaithful_detection_lines(plain.claims, plain.passing, 300)
+    )
 
 
 @pytest.mark.parametrize(("width", "missing"), [(32, False), (38, True), (60, False), (60, True)])
