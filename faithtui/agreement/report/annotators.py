@@ -102,10 +102,22 @@ class ReviewerLabels:
         return self.context.count_some_units_by_group(self.units)
 
 
-def compare_judge_with_each_rater(given: ReviewerLabels) -> tuple[RaterReport, ...]:
-    """Hold the judge against each person, by name."""
+def compare_judge_with_each_rater(
+    counted: ReviewerLabels, given: ReviewerLabels
+) -> tuple[RaterReport, ...]:
+    """Hold the judge against each person, by name.
+
+    Args:
+        counted: The labels that figures rest on: agreement is that of these.
+        given: All of them, those served with the judge's verdict in view included: labels are
+            counted among these.
+    """
     context, count = given.context, len(given.names)
-    wholes = context.count_units_by_part_and_group(given.units, given.valid_reviewers, count)
+    # Whose labels all showed the judge has none that counts: the last, which is empty.
+    *parts, nothing = context.count_units_by_part_and_group(
+        counted.units, counted.valid_reviewers, len(counted.names) + 1
+    )
+    wholes = dict(zip(counted.names, parts, strict=True))
     differs = ~context.flag_agreed(given.units)
     labels = np.bincount(given.reviewers, minlength=count).tolist()
     blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
@@ -124,7 +136,7 @@ def compare_judge_with_each_rater(given: ReviewerLabels) -> tuple[RaterReport, .
                 overrides=overrides[number],
                 median_seconds=float(np.median(timed)) if len(timed) else None,
                 hasty=int((timed < HASTY_S).sum()),
-                agreement=context.compute_agreement(wholes[number]),
+                agreement=context.compute_agreement(wholes.get(reviewer, nothing)),
             )
         )
     return tuple(found)

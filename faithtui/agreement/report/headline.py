@@ -92,7 +92,7 @@ def choose_unfaithful_detection(report: LevelReport, passing: Sequence[str]) -> 
 
 
 def describe_unfaithful_labels(report: LevelReport, passing: Sequence[str]) -> str:
-    """Say which labels count as unfaithful, ` (no or idk)`; "" where they are the bad ones alone."""
+    """Say which labels count as unfaithful, ` (no or idk)`; "" where the bad ones alone do."""
     chosen = choose_unfaithful_detection(report, passing)
     if chosen.positive == report.strict.positive:
         return ""

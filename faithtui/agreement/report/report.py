@@ -254,7 +254,7 @@ def report_on_prepared_units(
         scores=report_answer_scores(readings.answers, rule, wanted.level),
         unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
         consistency=report_consistency_across_windows(compared.all, wanted.level),
-        raters=compare_judge_with_each_rater(everything),
+        raters=compare_judge_with_each_rater(given, everything),
         humans=report_human_agreement(compared.all.rows, context),
         answer_humans=report_human_agreement_on_answers(answers, rule, wanted),
         anchoring=report_anchoring(everything),

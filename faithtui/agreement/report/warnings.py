@@ -595,13 +595,17 @@ def _warn_of_units_not_compared(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning("audit_left_out", Severity.INFO, message, level, about)
     if coverage.tied_in_figures:
+        # Adjudication lists claims: ratings of whole answers come with the data.
+        settled = "an adjudicated label"
+        if report.level is ReportLevel.ANSWERS:
+            settled = "an imported rating of one more annotator"
         rest_on = (
             "" if coverage.tied_in_figures == coverage.tied else "the figures rest on and that "
         )
         message = (
             f"Annotators are evenly split on {coverage.tied_in_figures:,} of "
             f"{_count(coverage.several_in_figures, one, many)} that {rest_on}several labelled: "
-            f"left out of tables, {_describe_effect_of_ties(report)}; an adjudicated label "
+            f"left out of tables, {_describe_effect_of_ties(report)}; {settled} "
             "settles a tie."
         )
         yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)
