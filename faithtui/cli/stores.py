@@ -6,6 +6,7 @@ Every command has this at hand, `--help` too: what opening needs is imported in 
 import logging
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -100,8 +101,7 @@ def open_store(
         make_store_directory(path)
     if not create and named is None and not path.exists():
         raise StoreError(
-            f"there is no store yet ({path}): faithtui import FILE makes it, "
-            "and faithtui demo shows one"
+            f"there is no store yet ({path}): faithtui import FILE makes it, {_format_demo_hint()}"
         )
     began = time.monotonic()
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
@@ -109,6 +109,17 @@ def open_store(
     for sentence in format_opening_notes(opened):
         print(make_visible(sentence), file=sys.stderr)
     return opened
+
+
+def _format_demo_hint() -> str:
+    """Say how the demo is had, or where it is already."""
+    from faithtui.domain.text.visible_text import make_visible_line
+    from faithtui.paths import get_demo_store_path
+
+    demo = get_demo_store_path()
+    if not demo.exists():
+        return "and faithtui demo shows one"
+    return f"and --store {shlex.quote(make_visible_line(str(demo)))} names that of the demo"
 
 
 def read_run_id(store: "Store", text: str) -> "RunId":

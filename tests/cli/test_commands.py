@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.logbook import stop_printing_log
+from faithtui.output_files import make_private_directory
+from faithtui.paths import get_demo_store_path
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -576,3 +579,11 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
     assert "corrected" not in table + shown
     told = cli("runs", "--json", "--store", judged).json[0]
     assert told["with_overrides"] == told["corrected"] is not None
+
+
+def test_without_a_store_the_demo_is_named_where_it_is(cli: Cli) -> None:
+    assert "faithtui demo shows one" in cli("runs").err
+    demo = get_demo_store_path()
+    make_private_directory(demo.parent)
+    Store.open(demo, create=True).close()
+    assert f"--store {shlex.quote(str(demo))}" in cli("runs").err

@@ -51,35 +51,52 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
     """Say how many unfaithful units the judge misses and how many faithful ones it flags."""
     if not report.agreement.n or report.design.kind is DesignKind.OVERRIDE_ONLY:
         return ""
-    found, (one, many) = _choose_unfaithful_detection(report, passing), report.unit
+    found, (one, many) = choose_unfaithful_detection(report, passing), report.unit
+    named = describe_unfaithful_labels(report, passing)
     labelled = "" if report.design.kind is DesignKind.CENSUS else " labelled"
     unfaithful = found.tp + found.fn
     if not unfaithful:
-        return f"No{labelled} {one} is unfaithful, so what {judge} misses is not known. "
+        return f"No{labelled} {one} is unfaithful{named}, so what {judge} misses is not known. "
     faithful = found.fp + found.tn
     rates = found.recall.value, found.specificity.value
     if unfaithful < _FEW or 0 < faithful < _FEW or None in rates[: 2 if faithful else 1]:
         # One of them counted and the other of 100 could not be compared. A sample whose weights
         # are not known has counts alone.
         few = format_number_with_noun(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
+        few += named
         ones = format_number_with_noun(faithful, "faithful one", "faithful ones")
         flagged = f" and flags {found.fp:,} of {ones}" if faithful else ""
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
     if report.design.is_bent_by_strata:
         among = f"Among the labelled {many}, counted alike though drawn by strata, "
-    missed = f"{judge} misses {_format_errors_per_hundred(found.recall, f'unfaithful {many}')}"
+    missed = (
+        f"{judge} misses {_format_errors_per_hundred(found.recall, f'unfaithful {many}{named}')}"
+    )
     if faithful:
         missed += f" and flags {_format_errors_per_hundred(found.specificity, 'faithful ones')}"
     return f"{among}{missed}. "
 
 
-def _choose_unfaithful_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
-    """Choose the figures in which unfaithful is what does not pass."""
+def choose_unfaithful_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
+    """Choose the figures in which unfaithful is what does not pass.
+
+    Args:
+        report: Of the level.
+        passing: Labels that pass by the run's rule.
+    """
     lenient = report.lenient
     if lenient is not None and set(lenient.positive).isdisjoint(passing):
         return lenient
     return report.strict
+
+
+def describe_unfaithful_labels(report: LevelReport, passing: Sequence[str]) -> str:
+    """Say which labels count as unfaithful, ` (no or idk)`; "" where the bad ones alone do."""
+    chosen = choose_unfaithful_detection(report, passing)
+    if chosen.positive == report.strict.positive:
+        return ""
+    return f" ({' or '.join(chosen.positive)})"
 
 
 def _format_errors_per_hundred(right: Estimate, units: str) -> str:

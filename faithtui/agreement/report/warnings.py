@@ -1,12 +1,16 @@
 """What a reader must know before believing the figures."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.annotator_error import FEWEST_SHARED
-from faithtui.agreement.report.headline import format_group_count
+from faithtui.agreement.report.headline import (
+    choose_unfaithful_detection,
+    describe_unfaithful_labels,
+    format_group_count,
+)
 from faithtui.agreement.report.headline import format_number_with_noun as _count
 from faithtui.agreement.report.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport, RaterReport
@@ -61,8 +65,8 @@ def list_warnings(
         *_warn_of_population(report),
         *_warn_of_unfinished_run(unfinished),
         *_warn_of_integrity(soundness, integrity),
-        *_warn_of_level(claims),
-        *_warn_of_level(answers),
+        *_warn_of_level(claims, report.passing),
+        *_warn_of_level(answers, report.passing),
         *_warn_of_annotators(report),
         *_warn_of_scores(report),
     ]
@@ -278,7 +282,7 @@ def _format_signed(found: Estimate) -> str:
     return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
 
 
-def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
+def _warn_of_level(report: LevelReport, passing: Sequence[str]) -> Iterator[ReportWarning]:
     """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
     coverage, level = report.coverage, report.level
     one, many = report.unit
@@ -320,11 +324,14 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
         )
-    flagged = report.strict.tp + report.strict.fn
+    # The same definition of unfaithful as in the headline: the two stand below each other.
+    found = choose_unfaithful_detection(report, passing)
+    flagged = found.tp + found.fn
     if flagged < FEW_MINORITY:
         yield make_warning(
             "few_minority",
-            f"Annotators found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}; "
+            f"Annotators found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}"
+            f"{describe_unfaithful_labels(report, passing)}; "
             f"recall says little below {FEW_MINORITY}.",
             WarningSubject.DETECTION,
         )
@@ -597,13 +604,17 @@ def _warn_of_units_not_compared(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning("audit_left_out", Severity.INFO, message, level, about)
     if coverage.tied_in_figures:
+        # Adjudication lists claims: ratings of whole answers come with the data.
+        settled = "an adjudicated label"
+        if report.level is ReportLevel.ANSWERS:
+            settled = "an imported rating of one more annotator"
         rest_on = (
             "" if coverage.tied_in_figures == coverage.tied else "the figures rest on and that "
         )
         message = (
             f"Annotators are evenly split on {coverage.tied_in_figures:,} of "
             f"{_count(coverage.several_in_figures, one, many)} that {rest_on}several labelled: "
-            f"left out of tables, {_describe_effect_of_ties(report)}; an adjudicated label "
+            f"left out of tables, {_describe_effect_of_ties(report)}; {settled} "
             "settles a tie."
         )
         yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)

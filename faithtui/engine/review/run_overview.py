@@ -50,7 +50,8 @@ class RunTrust:
     """Of those, the ones on which they differ."""
     kappa: Estimate
     corrected: Estimate
-    """Share that passes, corrected with human labels; without a value where no sample allows it."""
+    """Share of the claims that passes, corrected with human labels, whatever was compared; without
+    a value where no sample allows it."""
     to_settle: int
     """Claims on which annotators differ, without a final label."""
 
@@ -104,7 +105,7 @@ def compute_run_trust(store: Store, run: RunId) -> RunTrust:
         labelled=level.coverage.reviewed,
         differ=level.table.n - level.table.agreed_count,
         kappa=level.cohen_kappa,
-        corrected=level.rate.corrected_this_run,
+        corrected=report.claims.rate.corrected_this_run,
         to_settle=to_settle,
     )
 

@@ -21,6 +21,7 @@ def format_interval_curve_lines(
         points: (quantity, value, lower end, upper end), rising; None where there is none.
         width: Cells for everything, the scale at the left included.
         height: Lines, the scale below included; at least 3.
+            A single point stands alone in the middle: nothing is known beside it.
         low: Value at the lower edge.
         high: Value at the upper edge.
     """
@@ -36,26 +37,39 @@ def format_interval_curve_lines(
         share = (min(high, max(low, value)) - low) / (high - low)
         return rows - 1 - round(share * (rows - 1))
 
-    for column in range(columns):
+    for column in range(columns) if len(points) > 1 else (columns // 2,):
         # The last point at or before this place: between two looks nothing is known.
         quantity = first + span * column / max(1, columns - 1)
         known = [each for each in points if each[0] <= quantity + 1e-9]
-        _, value, lower, upper = known[-1] if known else points[0]
+        _, value, lower, upper = known[-1] if known and len(points) > 1 else points[0]
         if lower is not None and upper is not None:
             for row in range(row_of(upper), row_of(lower) + 1):
                 cells[row][column] = BAND
         if value is not None:
             cells[row_of(value)][column] = POINT
     lines = []
+    every = _choose_rows_per_label(rows - 1, high - low)
     for number, drawn in enumerate(cells):
         label = high - (high - low) * number / (rows - 1)
-        shown = f"{label:4.1f}│" if number % 2 == 0 or number == rows - 1 else "    │"
+        shown = f"{label:4.1f}│" if number % every == 0 else "    │"
         lines.append(make_line(Piece(shown, "quiet"), *_colour_curve("".join(drawn))))
     lines.append(make_line(Piece("    └" + "─" * columns, "quiet")))
+    if len(points) == 1:
+        lines.append(make_line(Piece(f"     {f'{last:g} labels':^{columns}}".rstrip(), "quiet")))
+        return lines
     ends = f"{first:g}", f"{last:g} labels"
     gap = max(1, columns - len(ends[0]) - len(ends[1]))
     lines.append(make_line(Piece(f"     {ends[0]}{' ' * gap}{ends[1]}", "quiet")))
     return lines
+
+
+def _choose_rows_per_label(rows: int, span: float) -> int:
+    """Choose how many rows apart labels stand, so that they are even and exact to a tenth."""
+    for parts in (10, 5, 4, 3, 2):
+        tenths = 10 * span / parts
+        if rows % parts == 0 and abs(tenths - round(tenths)) < 1e-9:
+            return rows // parts
+    return rows
 
 
 def _colour_curve(text: str) -> list[Piece]:

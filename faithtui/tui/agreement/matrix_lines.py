@@ -12,7 +12,7 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     list_majority_labels,
 )
-from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.headline import choose_unfaithful_detection, format_headline
 from faithtui.agreement.report.missing_figures import (
     explain_missing_class_figure,
     explain_missing_kappa,
@@ -265,11 +265,22 @@ def format_per_label_score_lines(level: LevelReport, labels: LabelSet, width: in
     return lines
 
 
-def format_unfaithful_detection_lines(level: LevelReport, width: int) -> list[Line]:
-    """Draw the detection of unfaithful claims, with idk as pass and as fail."""
-    lines = _format_one_detection_lines(level.strict, width)
-    if level.lenient is not None and level.lenient.positive != level.strict.positive:
-        lines += [BLANK, *_format_one_detection_lines(level.lenient, width)]
+def format_unfaithful_detection_lines(
+    level: LevelReport, passing: Sequence[str], width: int
+) -> list[Line]:
+    """Draw the detection of unfaithful claims, with idk as pass and as fail.
+
+    Args:
+        level: What is drawn.
+        passing: Labels that pass by the run's rule: the definition that follows from it, which the
+            summary speaks of, comes first.
+        width: Cells of a line.
+    """
+    first = choose_unfaithful_detection(level, passing)
+    lines = _format_one_detection_lines(first, width)
+    for other in (level.strict, level.lenient):
+        if other is not None and other.positive != first.positive:
+            lines += [BLANK, *_format_one_detection_lines(other, width)]
     if level.agreement.weighted is not None:
         words = "TP, FP and FN are counts; the shares are weighted by the sample"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)

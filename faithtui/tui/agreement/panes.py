@@ -120,7 +120,7 @@ class AgreementPanes(Panes):
             ),
             "detection": (
                 lambda w: [
-                    *draw.format_unfaithful_detection_lines(level, w),
+                    *draw.format_unfaithful_detection_lines(level, report.passing, w),
                     *draw.add_heading_if_wanted(
                         "per verdict", draw.format_per_label_score_lines(level, labels, w), narrow
                     ),
@@ -170,7 +170,7 @@ class AgreementPanes(Panes):
                     "is:disagreement" if level.table.categories == labels.names else "",
                     w,
                 ),
-                f"Where they differ {fmt.format_count(len(level.disagreements))}",
+                _name_differences(level),
             ),
             "warnings": (
                 lambda w: (
@@ -194,6 +194,14 @@ class AgreementPanes(Panes):
         self.query_one("#differences", RowPane).hint = self._keys.fill_in_keys(
             "J judge → human · {list.open} opens"
         )
+
+
+def _name_differences(level: "LevelReport") -> str:
+    """Name the list of differences: those in the table, then those that no figure counts."""
+    counted = level.table.n - level.table.agreed_count
+    others = len(level.disagreements) - counted
+    more = f" · {fmt.format_count(others)} in no figure" if others > 0 else ""
+    return f"Where they differ {fmt.format_count(counted)}{more}"
 
 
 def _list_empty_panes(report: AgreementReport, level: "LevelReport") -> "Iterator[str]":

@@ -1,5 +1,6 @@
 """Lines of the agreement screen beside matrix and coefficients: rate, people, parts, progress."""
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -367,7 +368,8 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
         words = f"no interval for {name} yet: more groups and both labels are needed"
     elif found.half_width > found.target_half_width:
         words = f"{_describe_labels_needed(report)} for {name} ±"
-        words += f"{found.target_half_width:.2f}; now ±{found.half_width:.2f}"
+        words += f"{found.target_half_width:.2f}, told from its interval now, ±"
+        words += f"{found.half_width:.2f}"
     else:
         words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
         words += "few unfaithful units to be trusted"
@@ -375,10 +377,13 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
     if found.sequences is not None:
         words = describe_confidence_sequences(found.sequences, report.confidence_level)
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    words = f"{name} ● over the number of labels, with its interval ░"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     room = max(6, min(16, height - len(lines)))
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
     values = [value for point in points for value in point[1:] if value is not None]
-    low = min(0.0, *values) if values else 0.0
+    # A whole half, so that the scale has round numbers.
+    low = math.floor(2 * min(0.0, *values)) / 2 if values else 0.0
     return [*lines, *format_interval_curve_lines(points, width - 1, room, low=low)]
 
 

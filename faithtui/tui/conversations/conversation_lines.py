@@ -99,6 +99,8 @@ class RowOptions:
     """Its words are marked."""
     key_prefix: str = ""
     """What all keys begin with, left out."""
+    judge_scores: bool = False
+    """The score is the judge's own, whatever labels changed: rows are in its order."""
 
 
 def list_title_pieces(
@@ -219,6 +221,7 @@ def _score_piece(row: ItemRow, options: RowOptions, width: int) -> Piece:
     if options.blind:
         return Piece(fit_text(fmt.HIDDEN, width, right=True))
     changed = row.corrected is not None and row.corrected != row.scores
+    changed = changed and not options.judge_scores
     scores = row.corrected if changed else row.scores
     text = ("*" if changed else "") + _format_score(scores)
     if row.scores is not None and row.scores.windowed.value is not None:

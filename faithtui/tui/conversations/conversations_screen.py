@@ -76,9 +76,10 @@ class ConversationsScreen(FilteredListScreen):
     HELP_WORDS: ClassVar[str] = (
         "Each row is one conversation of the run: how it begins, how often the judge gave each "
         "of the metric's labels, its score: the mean of its windows (* means with overrides: "
-        "human labels changed it; in colour below the threshold), what annotators said of its "
-        "answers where the data came with that (human), and how much of what was judged has a "
-        "label of yours (by you); the title counts what has a label of anyone. "
+        "human labels changed it; in the order of the judge's score it is the judge's; in colour "
+        "below the threshold), what annotators said of its answers where the data came with that "
+        "(human), and how much of what was judged has a label of yours (by "
+        "you); the title counts what has a label of anyone. "
         "Marks: 2x two annotators labelled it, ∅ an answer has no passages, ! something failed or "
         "has no verdict. What all ids begin with is left out. The digits above the list are "
         "filters with what they find. {list.open} reviews it. "
@@ -346,6 +347,7 @@ class ConversationsScreen(FilteredListScreen):
             self.session.is_blind,
             self.shown_filter,
             self.facts.key_prefix,
+            judge_scores=self.list_order == "score",
         )
         return format_conversation_row(row, options, width, here)
 

@@ -300,7 +300,7 @@ def _list_label_fields(
         ],
     )
     if trust.corrected.value is not None:
-        yield "corrected", _make_pieces_of_corrected_rate(trust.corrected, trust.unit[1])
+        yield "corrected", _make_pieces_of_corrected_rate(trust.corrected, metric.units[1])
 
 
 def _make_pieces_of_corrected_rate(found: Estimate, units: str) -> list[Piece]:
@@ -309,7 +309,11 @@ def _make_pieces_of_corrected_rate(found: Estimate, units: str) -> list[Piece]:
         interval = f" [{found.ci_low:.1%}, {found.ci_high:.1%}]"
     return [
         Piece(f"{found.value:.1%}{interval}", "strong"),
-        Piece(f" of the {units} pass, corrected with {found.n} human labels", "quiet"),
+        Piece(
+            f" of the {units} pass, corrected with "
+            f"{fmt.format_count_with_noun(found.n, 'human label')}",
+            "quiet",
+        ),
     ]
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_CLAIMS = 50_000
 """Claims beyond which agreement is not computed unasked: it takes seconds, and memory."""
+_WIDE = 100
+"""Cells of a line that has all figures."""
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
@@ -74,7 +76,7 @@ def run_line(
         words,
         "hidden" if blind else _format_score_with_soundness(row),
         unread or _format_corrected_pass_rate(trust),
-        unread or _format_kappa(trust),
+        unread or _format_kappa(trust, is_narrow=width < _WIDE),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
         fmt.format_share(row.labelled, row.claims),
     )
@@ -86,17 +88,21 @@ def run_line(
     return make_line(text)
 
 
-def _format_kappa(trust: "RunTrust | None") -> str:
-    """Write kappa with its interval in few cells: `0.53 [.21, .74]`."""
+def _format_kappa(trust: "RunTrust | None", *, is_narrow: bool) -> str:
+    """Write kappa with its interval in few cells: `0.53 [.21, .74]`, `0.53 [.21, .74] ans.`.
+
+    A narrow list leaves out the interval of answers rather than what was counted.
+    """
     if trust is None or trust.kappa.value is None:
         return fmt.NONE
     low, high = trust.kappa.ci_low, trust.kappa.ci_high
     value = fmt.format_number(trust.kappa.value)
-    if low is None or high is None:
-        return value
+    unit = " ans." if trust.unit[0] == "answer" else ""
+    if low is None or high is None or (unit and is_narrow):
+        return value + unit
     # The ends of the scale are 1 and -1: so the longest fits its column.
     ends = [f"{each:.2f}".replace("0.", ".", 1).replace("1.00", "1") for each in (low, high)]
-    return f"{value} [{', '.join(ends)}]"
+    return f"{value} [{', '.join(ends)}]{unit}"
 
 
 def _format_corrected_pass_rate(trust: "RunTrust | None") -> str:
@@ -126,11 +132,11 @@ def _run_columns(
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
     # pane below has them. Each has a blank before its longest figure.
     figures = fit_text(score, 7, right=True)
-    if width >= 100:
+    if width >= _WIDE:
         figures += fit_text(corrected, 15, right=True)
     if width >= 72:
-        figures += fit_text(kappa, 19, right=True)
-    if width >= 100:
+        figures += fit_text(kappa, 24 if width >= _WIDE else 19, right=True)
+    if width >= _WIDE:
         figures += fit_text(reviewed if len(reviewed) < 15 else reviewed_share, 15, right=True)
     else:
         figures += fit_text(reviewed_share, 9, right=True)

@@ -76,7 +76,8 @@ class RunsScreen(FilteredListScreen):
         "its conversations. score is the mean over its conversations, each the mean of its "
         "windows, by the judge. corrected is the share of all its claims that pass, estimated from "
         "a random sample of human labels, in percent with its interval: else there is none. kappa "
-        "(human) is agreement of judge and human labels beyond chance, with its interval. reviewed "
+        "(human) is agreement of judge and human labels beyond chance, with its interval; ans. "
+        "stands where whole answers are compared instead of claims. reviewed "
         "is the share of claims with a human label. What next lists what can be done with the "
         "chosen run, most urgent first: its key, enter or a click does it."
     )

@@ -16,7 +16,11 @@ from faithtui.agreement.sampling.stopping_rules import (
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
-from faithtui.engine.review.samples.sample_queues import QueueOutcome, QueueProgress
+from faithtui.engine.review.samples.sample_queues import (
+    MEASURED_FROM,
+    QueueOutcome,
+    QueueProgress,
+)
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
@@ -92,11 +96,11 @@ WHY_QUEUES = (
 
 def describe_labels_needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
-    # Before there are labels to tell kappa from, the plan is that of a share.
+    # Before there are labels to tell kappa from, it is what any share takes at most.
     target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    planned = " by plan" if progress.planned else ""
+    planned = f" (expected; measured from {MEASURED_FROM} labels on)" if progress.planned else ""
     return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
 
 

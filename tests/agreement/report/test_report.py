@@ -327,6 +327,20 @@ def test_the_headline_names_level_n_and_kappa_with_its_interval() -> None:
     assert f"{kappa.value:.2f} [{kappa.ci_low:.2f}, {kappa.ci_high:.2f}]" in found.headline
 
 
+def test_headline_and_warning_call_the_same_claims_unfaithful() -> None:
+    claims = many({("yes", "yes"): 5, ("no", "yes"): 1, ("idk", "yes"): 2}, groups=8)
+    claims = [reading._replace(judge="yes") for reading in claims]
+    strict = ScoringRule(("yes",), 1.0)
+    found = report(claims, rule=strict)
+    assert "misses 3 of 3 unfaithful claims (no or idk)" in found.headline
+    warned = next(each for each in found.warnings if each.code == "few_minority")
+    assert "found only 3 unfaithful claims (no or idk);" in warned.message
+    lenient = report(claims)
+    assert "misses 1 of 1 unfaithful claim and" in lenient.headline
+    warned = next(each for each in lenient.warnings if each.code == "few_minority")
+    assert "found only 1 unfaithful claim;" in warned.message
+
+
 def test_a_few_labelled_claims_do_not_push_many_rated_answers_aside() -> None:
     rated = [answer(i, 1.0 if i % 3 else 0.0, "yes" if i % 4 else "no") for i in range(40)]
     few = report([claim(0), claim(1, "yes", "no", "g1")], rated)

@@ -1,6 +1,7 @@
 """Claims that annotators are evenly split on, and what their differences leave open."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,8 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import OtherJudge, agreement_report
-from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -94,6 +96,29 @@ def test_the_warning_of_ties_counts_what_the_figures_rest_on() -> None:
         "Annotators are evenly split on 10 of 22 claims that the figures rest on and that several "
         "labelled: left out"
     )
+
+
+def test_a_tie_of_answers_sends_nobody_to_adjudication_which_lists_claims() -> None:
+    found = report([("yes", ["yes", "no"])] * 3)
+    tied = replace(found.answers.coverage, units=5, tied_in_figures=2, several_in_figures=5)
+    warned = list_warnings(replace(found, answers=replace(found.answers, coverage=tied)))
+    message = next(
+        each.message for each in warned if each.code == "ties" and each.level is ReportLevel.ANSWERS
+    )
+    assert message.endswith("an imported rating of one more annotator settles a tie.")
+
+
+def test_an_annotator_and_all_figures_count_the_same_claims() -> None:
+    """Four labels showed the judge: they are of the annotator, and in no figure."""
+    claims = [claim(number, "yes", ["no" if number % 3 else "yes"]) for number in range(12)]
+    claims = [
+        each._replace(audit=number < 4, position=number) for number, each in enumerate(claims)
+    ]
+    claims += [claim(12 + number, "yes", ()) for number in range(40)]
+    design = LabelDesign(DesignKind.SIMPLE, len(claims))
+    found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE, ReportSettings())
+    (one,) = found.raters
+    assert (one.labels, one.agreement.n, found.claims.agreement.n) == (12, 8, 8)
 
 
 def test_two_who_always_contradict_each_other_leave_the_whole_rate_open() -> None:

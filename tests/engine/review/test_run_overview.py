@@ -2,11 +2,21 @@
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.annotations import Action
+from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.engine.review.reports import agreement_report as agreement_reports
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
+from tests.agreement.report.building import readings
+from tests.agreement.report.test_report import LIVE, answer, claim, many
 from tests.store.building import judged, talk
 from tests.tui.building import shop
 
@@ -48,3 +58,23 @@ def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path)
         after = compute_run_trust(store, run)
     assert before.to_settle == 0
     assert after.to_settle == 1
+
+
+def test_the_corrected_share_is_that_of_claims_where_kappa_is_of_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample of a few claims is drawn from a run whose answers came with ratings."""
+    labelled = many({("yes", "yes"): 5, ("no", "yes"): 3}, groups=4)
+    claims = [each._replace(position=number) for number, each in enumerate(labelled)]
+    claims += [claim(8 + number, "yes", None, f"g{number}") for number in range(60)]
+    answers = [answer(i, float(i % 3 > 0), "yes" if i % 4 else "no") for i in range(120)]
+    units = readings(claims, answers, design=LabelDesign(DesignKind.SIMPLE, len(claims)))
+    report = agreement_report(units, FAITHFULNESS, LIVE)
+    assert report.primary_level.level is ReportLevel.ANSWERS
+    found = SimpleNamespace(report=report)
+    monkeypatch.setattr(agreement_reports, "compute_run_agreement", lambda *_: found)
+    run = shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db") as store:
+        trust = compute_run_trust(store, run)
+    assert trust.unit[0] == "answer"
+    assert trust.corrected.value == pytest.approx(5 / 8)

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import threading
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,26 @@ def test_a_curve_has_its_band_its_points_and_its_ends() -> None:
     assert format_interval_curve_lines([], 40, 12) == []
 
 
+def test_a_single_point_is_drawn_once() -> None:
+    lines = format_interval_curve_lines([(8.0, 0.6, 0.1, 0.9)], 40, 8)
+    assert words(lines).count(POINT) == 1
+    assert all(each.text.count(BAND) <= 1 for each in lines)
+    assert lines[-1].text.strip() == "8 labels"
+
+
+@pytest.mark.parametrize("height", range(4, 20))
+@pytest.mark.parametrize("low", [0.0, -0.5, -1.0])
+def test_the_scale_of_a_curve_is_even(height: int, low: float) -> None:
+    lines = format_interval_curve_lines([(8.0, 0.6, None, None)], 40, height, low=low)
+    labels = [each.text[:4].strip() for each in lines[:-2]]
+    places = [place for place, label in enumerate(labels) if label]
+    values = [float(labels[place]) for place in places]
+    assert values[0] == 1.0
+    assert values[-1] == low
+    assert len({after - before for before, after in pairwise(places)}) == 1
+    assert len({round(before - after, 6) for before, after in pairwise(values)}) == 1
+
+
 def test_a_bin_shows_what_was_said_beside_what_is() -> None:
     assert draw_reliability_bin(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
     assert draw_reliability_bin(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
@@ -327,11 +348,13 @@ def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
     weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
     for lines in (
         draw.format_per_label_score_lines(weighted.claims, FAITHFULNESS, 300),
-        draw.format_unfaithful_detection_lines(weighted.claims, 300),
+        draw.format_unfaithful_detection_lines(weighted.claims, weighted.passing, 300),
     ):
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
-    assert "weighted" not in words(draw.format_unfaithful_detection_lines(plain.claims, 300))
+    assert "weighted" not in words(
+        draw.format_unfaithful_detection_lines(plain.claims, plain.passing, 300)
+    )
 
 
 @pytest.mark.parametrize(("width", "missing"), [(32, False), (38, True), (60, False), (60, True)])

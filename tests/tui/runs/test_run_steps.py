@@ -115,7 +115,7 @@ def test_a_run_that_is_under_way_is_watched() -> None:
 
 def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> None:
     said = run_line(row(labelled=100), 118, True, TRUST).text
-    assert "0.51 [.24, .71]" in said
+    assert "0.51 [.24, .71] ans. " in said
     assert "24% of 412" in said
     shared = replace(TRUST, corrected=known(0.812, 0.744, 0.851))
     assert "81% [74, 85]" in run_line(row(labelled=100), 118, True, shared).text
@@ -143,11 +143,16 @@ def test_a_blank_stands_between_columns_whatever_the_width(
     for width in range(60, 201):
         text = run_line(many, width, False, trust, blind=score == "hidden").text
         assert len(text) == width
+        of_answers = f"{kappa_words} ans." if width >= 100 else f"{kappa_words.split()[0]} ans."
         seen = ["interrupted", score, "100%"]
-        seen += [kappa_words] if width >= 72 else []
+        seen += [of_answers] if width >= 72 else []
         seen += [corrected_words] if width >= 100 else []
         seen += ["7.7M"] if "7.7M" in text else []
         assert all(f" {each} " in text for each in seen), text
+        of_claims = replace(trust, unit=("claim", "claims"))
+        text = run_line(many, width, False, of_claims, blind=score == "hidden").text
+        assert "ans." not in text
+        assert width < 72 or f" {kappa_words} " in text, text
 
 
 def test_metrics_and_judges_are_told_apart_in_a_narrow_list() -> None:

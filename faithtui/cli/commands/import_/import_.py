@@ -227,7 +227,7 @@ def _format_file_counts(found: "FileImport") -> list[str]:
 
 def _format_run(run: "ImportedRun") -> list[str]:
     """Describe an imported run, and say which options its scores follow from."""
-    from faithtui.cli.run_options_text import format_option_values
+    from faithtui.tui.runs.run_options_text import format_option_values
 
     number = "" if run.run is None else f", run {run.run}"
     options = format_option_values(run.options or {})
