@@ -31,5 +31,5 @@ async def test_a_skipped_conversation_shows_its_turns_and_where_passages_may_be(
         await press(pilot, "g", "v")
         words = " ".join(text_of(app, "claims").split())
         assert "It was skipped" in words
-        assert "faithtui import -v FILE" in words
+        assert "faithtui import FILE" in words
         assert skipped.opening[:20] in text_of(app, "transcript")

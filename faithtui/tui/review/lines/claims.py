@@ -101,7 +101,7 @@ def no_claims_lines(
     if why and why != words:
         lines += wrap([escape_text(why, "warn")], width, first=[Piece(" ")])
     if view.item.state is ItemState.SKIPPED and not any(each.documents for each in view.turns):
-        words = "No passages came with it: faithtui import -v FILE says which keys are left out."
+        words = "No passages came with it: faithtui import FILE names the keys that it drops."
         lines += [BLANK, *wrap_sentence(words, width)]
     lines += [
         BLANK,
