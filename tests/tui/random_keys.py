@@ -36,8 +36,8 @@ SESSION = 700
 OWN = frozenset({Action.BLIND, Action.AGREED, Action.OVERRIDDEN, Action.REPEATED})
 """What a verdict of one's own is stored as."""
 GIVEN = re.compile(r"saved \d\d:\d\d:\d\d · (claim \d+ = (?:(?!in bulk| · | in ).)+)")
-"""What the status line says of a verdict that is saved, and of nothing else. In another conversation
-it is said once more, with the name of the one it was made in."""
+"""What the status line says of a verdict that is saved, and of nothing else. Elsewhere it is said
+once more, with the name of the conversation it was made in."""
 
 Said = Counter[str]
 """How often something was said, by its words on the status line."""

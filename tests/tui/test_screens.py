@@ -248,7 +248,7 @@ async def test_the_report_of_a_run_is_exported_from_the_list_unless_one_works_bl
         await opened(pilot)
         app.session.is_judge_hidden = True
         await press(pilot, "X")
-        assert "while you work blind" in status(app)
+        assert "then B ends blind work" in status(app)
         assert not (tmp_path / "reports").exists()
         app.session.is_judge_hidden = False
         await press(pilot, "X")

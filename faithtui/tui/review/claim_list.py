@@ -130,19 +130,19 @@ class ClaimList(RowPane):
         self.is_waiting = False
         self.show(
             lambda width: self._make_lines(view, at, spec, width, extras, row),
-            title=f"{capitalise(spec.units[1])}{where} {count}{self._name_columns(view)}",
+            title=self._add_column_names(f"{capitalise(spec.units[1])}{where} {count}", view),
         )
         self.move_to(row)
         if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
 
-    def _name_columns(self, view: ReviewView) -> str:
+    def _add_column_names(self, title: str, view: ReviewView) -> str:
         """Name the columns of letters in the title, where the list is too low for a heading."""
         room = self.scrollable_content_region
-        if not 0 < room.height < HEADED_FROM:
-            return ""
         has_windows = room.width >= MATRIX_FROM and view.windows and not view.is_blind
-        return " · you, judge" if has_windows else " · judge, you"
+        named = f"{title} · you J" if has_windows else f"{title} · J you"
+        is_wanted = 0 < room.height < HEADED_FROM and len(named) + 3 <= room.width
+        return named if is_wanted else title
 
     def _make_lines(
         self,

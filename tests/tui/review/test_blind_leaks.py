@@ -277,7 +277,7 @@ async def test_a_low_list_names_its_letters_and_hides_the_judge_on_open_claims(
         await press(pilot, "B", "y")
         claims = screen.panes.claims
         assert 0 < claims.scrollable_content_region.height < HEADED_FROM
-        assert str(claims.border_title).strip().endswith("judge, you")
+        assert str(claims.border_title).strip().endswith("J you")
         rows = [line for line in text_of(app, "claims").split("\n") if line.strip()]
         assert screen.view is not None
         assert sum(" ▒ " in row for row in rows) == len(screen.view.hidden) == len(rows) - 1

@@ -381,3 +381,16 @@ def test_a_queue_says_what_holds_however_often_one_looks() -> None:
     found = ConfidenceSequences(40, 0, (0.72, 0.961), (0.1, 0.9))
     words = "passing 72% to 96%, recall 10% to 90% in this run: 95% sure however often you look"
     assert sample_lines.describe_confidence_sequences(found) == words
+
+
+async def test_a_focused_list_to_unfold_is_told_from_the_others(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "u", "n")
+        design = app.screen.query_one("#design", Select)
+        judge = next(each for each in app.screen.query(Select) if each is not design)
+        assert design.has_focus
+        focused, other = (each.query_one("#label").styles for each in (design, judge))
+        assert focused.color != other.color
+        assert focused.text_style.bold
+        assert not other.text_style.bold

@@ -9,6 +9,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.store.records import (
     ClaimView,
     DocumentView,
+    ItemState,
     ReviewView,
     WindowVerdictView,
 )
@@ -99,6 +100,9 @@ def no_claims_lines(
     lines += wrap([Piece(words)], width, first=[Piece(" ")])
     if why and why != words:
         lines += wrap([escape_text(why, "warn")], width, first=[Piece(" ")])
+    if view.item.state is ItemState.SKIPPED and not any(each.documents for each in view.turns):
+        words = "No passages came with it: faithtui import FILE names the keys that it drops."
+        lines += [BLANK, *wrap_sentence(words, width)]
     lines += [
         BLANK,
         *wrap(
