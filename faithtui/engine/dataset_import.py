@@ -5,6 +5,7 @@ One bad line or one unreadable file never stops the others; what was refused is 
 
 import contextlib
 import ctypes
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -555,7 +556,8 @@ def _make_conflict_error(
 ) -> InputError:
     reason = (
         f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
-        "another id, or import the file under another source"
+        "another id, import the file under another name, `--source NAME`, or delete the data set "
+        f"first, `faithtui delete dataset {shlex.quote(conversation.source)}`"
     )
     return InputError(reason, path=path, line=line, record=record, field="id")
 
