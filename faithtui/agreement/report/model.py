@@ -106,6 +106,11 @@ class Coverage:
     """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
 
     @property
+    def in_figures(self) -> int:
+        """Compared units that the figures rest on."""
+        return self.compared - self.outside - self.audit
+
+    @property
     def reviewed(self) -> int:
         """Units with a person's verdict, usable or not."""
         return self.units - self.unreviewed
