@@ -3,6 +3,7 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -561,7 +562,8 @@ def _make_conflict_error(
 ) -> InputError:
     reason = (
         f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
-        "another id, or import the file under another source"
+        "another id, import the file under another name, `--source NAME`, or delete the data set "
+        f"first, `faithtui delete dataset {shlex.quote(conversation.source)}`"
     )
     return InputError(reason, path=path, line=line, record=record, field="id")
 

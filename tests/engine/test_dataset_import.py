@@ -180,6 +180,7 @@ def test_a_key_stored_with_other_turns_is_refused_with_its_line(
         (4, None),
     ]
     assert "'one' is stored in 'a' with other turns" in result.refusals[1].reason
+    assert "faithtui delete dataset a" in result.refusals[1].reason
     assert stored(store)["a", "one"].turns[1].content == "An answer."
 
 

@@ -135,11 +135,26 @@ def test_keys_are_read_under_the_names_they_are_mapped_to(tmp_path: Path) -> Non
     assert contexts([conversation]) == [["p"]]
 
 
+@pytest.mark.parametrize("name", ["retrieval_context", "contexts"])
+def test_a_misspelt_column_of_ragas_is_read_under_the_name_it_is_mapped_to(
+    tmp_path: Path, name: str
+) -> None:
+    row = {"user_input": "q", "response": "An answer.", "retreived_contexts": ["p"]}
+    renames = parse_map_options([f"{name}=retreived_contexts"])
+    path = write(tmp_path / "x.jsonl", row)
+    [conversation], _ = read(path, choice=FormatChoice(renames=renames))
+    assert contexts([conversation]) == [["p"]]
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    assert dataset.reason.endswith("names `user_input`, `response`"), "the column is not there"
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
         ("question", "expected NAME=COLUMN"),
         ("frage=question", "did you mean --map question=frage?"),
+        ("retrieved_contexts=belege", "did you mean --map retrieval_context=belege?"),
         ("frage=reply", "there is no name `frage`"),
     ],
 )
@@ -155,6 +170,7 @@ def test_a_map_that_cannot_be_meant_is_refused(given: str, says: str) -> None:
         ("contexts", "retrieval_context"),
         ("turns[].retrieved_contexts", "retrieval_context"),
         ("retreival_context", "retrieval_context"),
+        ("retreived_contexts", "retrieval_context"),
         ("Speaker", "role"),
         ("zebra", None),
     ],

@@ -109,6 +109,11 @@ class Coverage:
     exported."""
 
     @property
+    def in_figures(self) -> int:
+        """Compared units that the figures rest on."""
+        return self.compared - self.outside - self.audit
+
+    @property
     def reviewed(self) -> int:
         """Units with a person's verdict, usable or not."""
         return self.units - self.unreviewed

@@ -6,7 +6,7 @@ the error that chance alone would give, and not at all where it cannot be told f
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -144,12 +144,19 @@ def compute_calibration(
     bins = _make_bins(rows, shared, level)
     return CalibrationResult(
         n=len(stated),
-        brier=estimate_mean(groups, (stated - came) ** 2, by, level),
+        brier=_keep_interval_in_range(estimate_mean(groups, (stated - came) ** 2, by, level)),
         skill=_compute_brier_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
         floor=_simulate_floor(rows, shared, draws, seed) if bins else None,
     )
+
+
+def _keep_interval_in_range(brier: Estimate) -> Estimate:
+    """Cut an interval where no mean of squared errors of probabilities can be: [0, 1]."""
+    if brier.ci_low is None or brier.ci_high is None:
+        return brier
+    return replace(brier, ci_low=max(0.0, brier.ci_low), ci_high=min(1.0, brier.ci_high))
 
 
 def brier_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:

@@ -142,6 +142,11 @@ class RowNames:
     """What joins the passages of one cell; None: they are written as a list."""
     known: frozenset[str] = KNOWN
 
+    @property
+    def every_contexts(self) -> tuple[str, ...]:
+        """Names of the passages: the format's, then those that `--map` knows."""
+        return (*self.contexts, "retrieval_context", "contexts")
+
 
 def make_conversation_draft(
     fields: AnySpelling, names: RowNames, options: ReadOptions, collector: ImageCollector
@@ -163,7 +168,7 @@ def make_conversation_draft(
         reader.read_all(question, fields.get_key_spelling(*names.question))
     elif question is not None:
         draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
-    where = fields.get_key_spelling(*names.contexts)
+    where = fields.get_key_spelling(*names.every_contexts)
     given = _read_contexts(fields, names, options, where)
     answer = fields.take(*names.answer)
     if answer is not None:
@@ -190,12 +195,14 @@ def _read_contexts(
     fields: AnySpelling, names: RowNames, options: ReadOptions, where: str
 ) -> object:
     """Give what was retrieved as it stands; None where nobody knows."""
-    given = fields.take(*names.contexts)
+    given = fields.take(*names.every_contexts)
     if not options.sample.is_table:
         return given
     if given is None:
         # Joined, an empty list is an empty cell; where other rows have passages it is one here.
-        is_used = any(AnySpelling(each).take(*names.contexts) for each in options.sample.records)
+        is_used = any(
+            AnySpelling(each).take(*names.every_contexts) for each in options.sample.records
+        )
         return [] if names.joined_by is not None and is_used else None
     found = parse_list_or_object_cell(given, where) if names.joined_by is None else given
     if isinstance(found, str) and names.joined_by is not None:

@@ -36,6 +36,10 @@ _ROW: Final = RowNames(
 )
 
 
+_TELLING: Final = ("response", "retrieved_contexts", "reference")
+"""Columns of ragas beside `user_input`, any of which makes a row one of its."""
+
+
 def _is_multi_turn_sample(record: dict[str, object]) -> bool:
     given = AnySpelling(record).take("user_input")
     if isinstance(given, str) and given.lstrip().startswith("["):
@@ -46,8 +50,10 @@ def _is_multi_turn_sample(record: dict[str, object]) -> bool:
 def _explain_rows_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_keys(record, "user_input") and not _is_multi_turn_sample(record):
-            if has_any_key(record, "response", "retrieved_contexts", "reference"):
-                return "rows with ragas's names `user_input`, `response`, `retrieved_contexts`"
+            found = [name for name in _TELLING if has_any_key(record, name)]
+            if found:
+                named = ", ".join(f"`{name}`" for name in ("user_input", *found))
+                return f"rows with ragas's names {named}"
             return None
     return None
 

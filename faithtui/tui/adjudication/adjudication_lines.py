@@ -72,6 +72,12 @@ class FinalVerdictView:
     """What keys are called."""
 
 
+_WHAT_N_COUNTS = (
+    "n counts every label, drawn or not, blind or not; the agreement screen counts a sample's alone"
+)
+"""Why the judge's figures here are others than on the agreement screen."""
+
+
 def format_rater_agreement_lines(
     compared: RaterRecords, raters: RaterComparison, spec: "MetricSpec", width: int
 ) -> list[Line]:
@@ -84,6 +90,8 @@ def format_rater_agreement_lines(
         f"{'κ vs human':<{_KAPPA}}{'AC1':<{_AC1}}{f'recall {bad}' if bad else ''}"
     )
     lines = [make_line(Piece(head, "quiet"))]
+    if raters.judges:
+        lines += wrap([Piece(_WHAT_N_COUNTS, "quiet")], width - 1, first=[Piece(" ")])
     rows = {each.id: each for each in compared.runs}
     for judge in raters.judges:
         run = rows[judge.run]

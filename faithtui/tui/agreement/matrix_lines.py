@@ -349,6 +349,7 @@ def format_coverage_and_consistency_lines(
         ("compared", coverage.compared, ""),
         ("not of the sample", coverage.outside, "warn"),
         ("judge in view", coverage.audit, "warn"),
+        ("in the figures", coverage.in_figures * (coverage.in_figures < coverage.compared), ""),
         ("same label", coverage.agreed, "good"),
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),

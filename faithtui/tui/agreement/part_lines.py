@@ -377,7 +377,7 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
     if found.sequences is not None:
         words = describe_confidence_sequences(found.sequences, report.confidence_level)
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    words = f"{name} ● over the number of labels, with its interval ░"
+    words = f"{name} ● by labels, interval ░"
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     room = max(6, min(16, height - len(lines)))
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]

@@ -141,7 +141,7 @@ def _run_columns(
     else:
         figures += fit_text(reviewed_share, 9, right=True)
     fixed = 1 + 5 + 1 + 1 + 11 + len(figures) + 1
-    counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 34 else ""
+    counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 31 else ""
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (

@@ -100,7 +100,7 @@ def describe_labels_needed(progress: QueueProgress) -> str:
     target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    planned = f" (expected; measured from {MEASURED_FROM} labels on)" if progress.planned else ""
+    planned = f" (expected before {MEASURED_FROM} labels count)" if progress.planned else ""
     return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
 
 

@@ -119,6 +119,7 @@ def test_an_annotator_and_all_figures_count_the_same_claims() -> None:
     found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE, ReportSettings())
     (one,) = found.raters
     assert (one.labels, one.agreement.n, found.claims.agreement.n) == (12, 8, 8)
+    assert (found.claims.coverage.compared, found.claims.coverage.in_figures) == (12, 8)
 
 
 def test_two_who_always_contradict_each_other_leave_the_whole_rate_open() -> None:

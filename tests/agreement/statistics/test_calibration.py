@@ -91,6 +91,14 @@ def test_no_units_have_no_score() -> None:
     assert found.is_error_hidden
 
 
+def test_the_interval_of_the_score_stays_where_a_score_can_be() -> None:
+    found = compute_calibration(*arrays([0, 1, 2, 3, 4], [0.9] * 5, [True] * 4 + [False])).brier
+    assert found.value == pytest.approx(0.17)
+    assert found.ci_low == 0
+    assert found.ci_high is not None
+    assert 0.17 < found.ci_high < 1
+
+
 def test_the_floor_falls_with_the_square_root_of_the_units() -> None:
     means = []
     for n in (100, 1600, 25_600):

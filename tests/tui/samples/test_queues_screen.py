@@ -285,7 +285,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     left = row.frame - 1
     assert words == (
         f"blind sample 1/2 · 11 s a claim · 1 min to go · {left} more for a share ±0.10 "
-        "(expected; measured from 10 labels on)"
+        "(expected before 10 labels count)"
     )
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
     session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)

@@ -164,6 +164,7 @@ _COUNTS = (
     ("of these, labelled with the judge's verdict shown", "shown"),
     ("of these, not of the sample: in no figure", "outside"),
     ("of these, served with the judge's verdict in view: in no figure but of its pull", "audit"),
+    ("of these, what the figures count", "in_figures"),
     ("conversations or other groups compared", "compared_groups"),
 )
 _ALWAYS_LISTED = ("units", "reviewed", "unreviewed", "compared", "agreed", "overridden")

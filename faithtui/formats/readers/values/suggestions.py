@@ -57,6 +57,8 @@ NAMES: Final = (
 
 _LEAST: Final = 80
 """Of 100: below this a likeness of two names is chance."""
+_LONG: Final = 8
+"""Letters from which a word that is no name here is likely to be meant when it is nearly there."""
 
 
 def suggest_key(key: str) -> str | None:
@@ -68,6 +70,8 @@ def suggest_key(key: str) -> str | None:
     by_folded = {fold_key(name): name for name in NAMES}
     if folded in by_folded:
         return by_folded[folded]
+    # A name of another library may be misspelt as well.
+    by_folded |= {name: meant for name, meant in _BY_FOLDED.items() if len(name) >= _LONG}
     nearest = find_nearest_word(folded, by_folded, _LEAST)
     return None if nearest is None else by_folded[nearest]
 
@@ -86,6 +90,9 @@ def parse_map_options(options: list[str]) -> dict[str, str]:
             raise ConfigError(f"--map {each}: expected NAME=COLUMN, such as question=user_input")
         if ours not in NAMES:
             turned = f"; did you mean --map {theirs}={ours}?" if theirs in NAMES else ""
+            meant = _BY_FOLDED.get(fold_key(ours))
+            if not turned and meant is not None:
+                turned = f"; did you mean --map {meant}={theirs}?"
             raise ConfigError(
                 f"--map {each}: there is no name `{ours}`; known: {', '.join(NAMES)}{turned}"
             )
